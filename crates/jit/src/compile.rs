@@ -199,7 +199,7 @@ impl Compiler {
         }
         let srclocs = compiled.buffer.get_srclocs_sorted().iter();
         let lines = srclocs.filter_map(|place| Some((place.start as usize, plan.view.cell(place.loc.bits() as usize)?))).collect();
-        let start = frames::remove(&mut code, exits);
+        let start = exits.map_or(0, |exits| frames::remove(&mut code, exits));
         self.counts.segments += 1;
         self.counts.with_frame += usize::from(start == 0);
         let cell = plan.view.cell(root).ok_or(Unfit("a root inside of an operation"))?;

@@ -18,9 +18,14 @@ pub struct Host {
     pub traced: usize,
     /// Address of the operation that ends the slice at the function entry in its `ip`.
     pub yield_at: usize,
+    /// Address of a [`MapGet`].
+    pub map_get: usize,
     /// It is told which code does which instruction.
     pub tells_lines: bool,
 }
+
+/// Returns the value of a key of a map, or `Term::NONE`. It makes no terms.
+pub type MapGet = extern "C" fn(map: Term, key: Term) -> Term;
 
 /// A module, with what the loader of the first tier made of it.
 pub struct Source<'a> {

@@ -24,7 +24,7 @@ pub use analysis::fit::unfit;
 pub use analysis::left::Left;
 pub use code::memory::{CodeError, CodeMemory, is_full, limit, set_limit, used_bytes};
 pub use compile::{Compiled, Compiler, Counts, Place};
-pub use host::{Host, Source};
+pub use host::{Host, MapGet, Source};
 pub use listing::Shown;
 
 /// Where an instruction has no cell of its own: it is part of the operation of an instruction before it.

@@ -21,12 +21,12 @@ pub use worker::request;
 use figures::{COUNTS, thread_time};
 use heddle_abi::settings::{CoverageMode, SETTINGS};
 use heddle_beamfile::Verified;
-use heddle_jit::{CodeMemory, Compiled, Compiler, Host, Place};
+use heddle_jit::{CodeMemory, Compiled, Compiler, Host, MapGet, Place};
 use heddle_runtime::code::{Function, Instance};
 use heddle_runtime::process::{Process, STACK_SLACK_WORDS};
 use heddle_runtime::trace::breakpoints;
-use heddle_term::Atom;
 use heddle_term::area::Fixed;
+use heddle_term::{Atom, Term};
 use residents::Installed;
 use std::any::Any;
 use std::collections::HashMap;
@@ -66,8 +66,13 @@ pub fn host() -> Option<Host> {
         fixed: Fixed::now().place(),
         traced: breakpoints::COUNT.as_ptr() as usize,
         yield_at: operations.yield_at as usize,
+        map_get: map_get as MapGet as usize,
         tells_lines: perf::is_on(),
     })
+}
+
+extern "C" fn map_get(map: Term, key: Term) -> Term {
+    heddle_term::map::get(map, key).unwrap_or(Term::NONE)
 }
 
 /// What the second tier must know of the first.

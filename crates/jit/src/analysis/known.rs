@@ -64,8 +64,8 @@ fn knows_alone(view: &FunctionView<'_>, at: usize) -> bool {
                 && view.list(o[4]).iter().skip(1).step_by(2).all(|&value| is_known(value))
         }
         Op::IsFunction2 => o[1].reg().is_some() && matches!(o[2], Operand::I(0..=255)),
-        Op::GetMapElements => o[1].reg().is_some() && view.list(o[2]).iter().step_by(2).all(|&key| is_constant(key)),
-        Op::HasMapFields => o[1].reg().is_some() && view.list(o[2]).iter().all(|&key| is_constant(key)),
+        Op::GetMapElements => o[1].reg().is_some() && view.list(o[2]).iter().step_by(2).all(|&key| is_known(key)),
+        Op::HasMapFields => o[1].reg().is_some() && view.list(o[2]).iter().all(|&key| is_known(key)),
         Op::BsStartMatch3 => o[1].reg().is_some(),
         Op::BsStartMatch4 => o[2].reg().is_some(),
         Op::BsMatch => commands::of(view, o[2]).is_some(),
@@ -83,7 +83,7 @@ fn knows_alone(view: &FunctionView<'_>, at: usize) -> bool {
 }
 
 /// A constant that needs no memory.
-fn is_constant(operand: Operand) -> bool {
+pub fn is_constant(operand: Operand) -> bool {
     match operand {
         Operand::I(value) => Term::try_small(value).is_some(),
         Operand::Atom(_) | Operand::Nil => true,

@@ -1,11 +1,14 @@
-//! Looking into maps whose keys are atoms or small integers that are known now. Large maps are left to the first tier.
+//! Looking into maps. Keys that are atoms or small integers, and known now, are looked for in place, and large maps with such keys left to the first
+//! tier. A function of the VM looks for other keys.
 
 use super::{Segment, trusted};
+use crate::analysis::known::is_constant;
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{Block, InstBuilder, Value, types as clif};
+use cranelift_codegen::ir::{AbiParam, Block, InstBuilder, Signature, Value, types as clif};
+use cranelift_codegen::isa::CallConv;
 use heddle_beamfile::Operand;
-use heddle_term::Kind;
 use heddle_term::term::TAG_BOXED;
+use heddle_term::{Kind, Term};
 
 /// Words of a small map: header, tuple of the keys, values in the order of the keys.
 const KEYS: i32 = 1;
@@ -16,6 +19,11 @@ impl Segment<'_, '_> {
     pub(super) fn get_map_elements(&mut self, at: usize, label: Operand, map: Operand, pairs: &[Operand]) {
         let missing = self.block_to(label);
         let map = self.get(map);
+        if !pairs.iter().step_by(2).all(|&key| is_constant(key)) {
+            let found: Vec<_> = pairs.chunks_exact(2).map(|pair| (pair[1], self.value_of_key(map, pair[0], missing))).collect();
+            found.into_iter().for_each(|(to, value)| self.set(to, value));
+            return;
+        }
         let (keys, bytes) = self.small_map(at, map);
         let mut found = Vec::new();
         for pair in pairs.chunks_exact(2) {
@@ -33,6 +41,12 @@ impl Segment<'_, '_> {
     pub(super) fn has_map_fields(&mut self, at: usize, label: Operand, map: Operand, wanted: &[Operand]) {
         let missing = self.block_to(label);
         let map = self.get(map);
+        if !wanted.iter().all(|&key| is_constant(key)) {
+            for &key in wanted {
+                self.value_of_key(map, key, missing);
+            }
+            return;
+        }
         let (keys, bytes) = self.small_map(at, map);
         for &key in wanted {
             self.find_key(keys, bytes, key, missing);
@@ -66,6 +80,23 @@ impl Segment<'_, '_> {
         let new = self.b.ins().iadd_imm_s(h, TAG_BOXED as i64);
         self.state.h = top;
         self.set(to, new);
+    }
+
+    /// The value of any key of any map. Goes to `missing` without the key.
+    fn value_of_key(&mut self, map: Value, key: Operand, missing: Block) -> Value {
+        let key = self.get(key);
+        let mut signature = Signature::new(CallConv::SystemV);
+        signature.params.extend([AbiParam::new(clif::I64); 2]);
+        signature.returns.push(AbiParam::new(clif::I64));
+        let signature = self.b.import_signature(signature);
+        let function = self.word(self.plan.host.map_get as u64);
+        let call = self.b.ins().call_indirect(signature, function, &[map, key]);
+        self.calls_host = true;
+        let value = self.b.inst_results(call)[0];
+        let none = self.word(Term::NONE.raw());
+        let is_there = self.b.ins().icmp(IntCC::NotEqual, value, none);
+        self.go_on_if(is_there, missing);
+        value
     }
 
     /// The tuple of the keys of a small map, and eight times the number of them. The first tier does the instruction for other maps.

@@ -85,6 +85,8 @@ pub struct Segment<'a, 'b> {
     failed: Option<Block>,
     /// Jumps out of the segment.
     exits: usize,
+    /// It calls functions of the host, and needs its frame.
+    calls_host: bool,
     unfit: Option<Unfit>,
 }
 
@@ -101,7 +103,7 @@ pub fn signature() -> Signature {
     signature
 }
 
-/// Makes the code of the segment that begins at `root`. Returns the number of jumps out of it.
+/// Makes the code of the segment that begins at `root`. Returns the number of jumps out of it if it may do without a frame, else `None`.
 pub fn translate(
     plan: &Plan<'_>,
     root: usize,
@@ -109,7 +111,7 @@ pub fn translate(
     frontend: TargetFrontendConfig,
     context: &mut FunctionBuilderContext,
     function: &mut ir::Function,
-) -> Result<usize, Unfit> {
+) -> Result<Option<usize>, Unfit> {
     function.signature = signature();
     function.name = UserFuncName::user(0, root as u32);
     let mut b = FunctionBuilder::new(function, context);
@@ -136,6 +138,7 @@ pub fn translate(
         exit: None,
         failed: None,
         exits: 0,
+        calls_host: false,
         unfit: None,
     };
     segment.begin();
@@ -154,7 +157,7 @@ pub fn translate(
     segment.b.finalize(frontend);
     match segment.unfit {
         Some(unfit) => Err(unfit),
-        None => Ok(segment.exits),
+        None => Ok((!segment.calls_host).then_some(segment.exits)),
     }
 }
 
