@@ -25,7 +25,20 @@ work() ->
     Constant = [lit(X) || X <- [M, maps:remove({x, 1}, M), #{1.5 => f}, #{123456789012345678901234567890 => c}, #{}, 1, Big]],
     Failing = [try f(X, Y, z, 1.25) catch error:E -> {error, size_of(E)} end || {X, Y} <- [{#{{q} => 3}, {q}}, {#{}, {q}}, {Big, {k, 7, "abc"}}, {Big, {k, 7, "abd"}}]],
     Sums = [s([{k, I, "abc"} || I <- lists:seq(0, 2000)], Big, 0), s(lists:seq(1, 50), maps:from_list([{I, I * I} || I <- lists:seq(1, 20)]), 0)],
-    {Looked, Constant, Failing, Sums}.
+    Guards = [{K, catch_error(fun() -> get_of(X, K) end), key_of(X, K), both(X, K)} || X <- [M, Big, [], {x}, 1], K <- [a, {x, 1}, {k, 3, "abc"}, <<"name">>]],
+    {Looked, Constant, Failing, Sums, Guards}.
+
+catch_error(F) -> try F() catch error:{badmap, _} -> badmap; error:{badkey, K} -> {badkey, K} end.
+
+get_of(X, K) -> map_get(K, X).
+
+key_of(X, K) when is_map_key(K, X) -> true;
+key_of(X, K) when is_map(X) -> is_map_key(K, X);
+key_of(_, _) -> no_map.
+
+both(X, K) when map_get(K, X) =:= 1 -> one;
+both(X, K) when map_get(K, X) > 1 -> more;
+both(_, _) -> none.
 
 %% A map that has no such key is printed as its size.
 size_of({badmatch, Map}) when is_map(Map) -> {badmatch, map_size(Map)}.

@@ -60,7 +60,7 @@ pub fn knows(view: &FunctionView<'_>, at: usize) -> bool {
         _ => {
             Operator::of(name).is_some()
                 || matches!(name, "=:=" | "=/=" | "==" | "/=" | "<" | ">=" | ">" | "=<" | "and" | "or")
-                || name == "element"
+                || matches!(name, "element" | "map_get" | "is_map_key")
         }
     }
 }

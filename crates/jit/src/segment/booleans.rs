@@ -108,6 +108,11 @@ impl Segment<'_, '_> {
             ">" => (Question::Less, true, false),
             "=<" => (Question::Less, true, true),
             "and" | "or" => return self.combine(at, name, a, b, to),
+            "map_get" | "is_map_key" => {
+                let (key, map) = (self.get(a), self.get(b));
+                let result = self.look_into(at, name, key, map);
+                return self.set(to, result);
+            }
             _ => return self.element(at, a, b, to),
         };
         let (mut x, mut y) = (self.get(a), self.get(b));

@@ -82,9 +82,31 @@ impl Segment<'_, '_> {
         self.set(to, new);
     }
 
+    /// The result of `map_get` or `is_map_key`. The first tier does what is no map, and has no such key.
+    pub(super) fn look_into(&mut self, at: usize, name: &str, key: Value, map: Value) -> Value {
+        let boxed = self.is_boxed(map);
+        self.exit_unless(boxed, at);
+        let header = self.boxed_word(map, 0);
+        let is_map = self.is_kind(header, [Kind::FlatMap, Kind::HashMap]);
+        self.exit_unless(is_map, at);
+        let (value, is_there) = self.ask_for_key(map, key);
+        if name == "is_map_key" {
+            return self.boolean(is_there);
+        }
+        self.exit_unless(is_there, at);
+        value
+    }
+
     /// The value of any key of any map. Goes to `missing` without the key.
     fn value_of_key(&mut self, map: Value, key: Operand, missing: Block) -> Value {
         let key = self.get(key);
+        let (value, is_there) = self.ask_for_key(map, key);
+        self.go_on_if(is_there, missing);
+        value
+    }
+
+    /// The value of any key of any map, and whether it has the key.
+    fn ask_for_key(&mut self, map: Value, key: Value) -> (Value, Value) {
         let mut signature = Signature::new(CallConv::SystemV);
         signature.params.extend([AbiParam::new(clif::I64); 2]);
         signature.returns.push(AbiParam::new(clif::I64));
@@ -94,9 +116,7 @@ impl Segment<'_, '_> {
         self.calls_host = true;
         let value = self.b.inst_results(call)[0];
         let none = self.word(Term::NONE.raw());
-        let is_there = self.b.ins().icmp(IntCC::NotEqual, value, none);
-        self.go_on_if(is_there, missing);
-        value
+        (value, self.b.ins().icmp(IntCC::NotEqual, value, none))
     }
 
     /// The tuple of the keys of a small map, and eight times the number of them. The first tier does the instruction for other maps.
