@@ -128,8 +128,9 @@ impl Claim {
     #[inline]
     pub fn renew(&self) -> bool {
         let generation = self.generation() + 1;
-        // Relaxed: the thread that has the place next gets it from the caller, and calls `prepare`.
-        self.0.store(word(generation, 0, CLOSED), Ordering::Relaxed);
+        // The thread that has the place next gets it from the caller, and calls `prepare`. Release: a thread that comes too late sees what the caller
+        // did before it took the thing, after a fence.
+        self.0.store(word(generation, 0, CLOSED), Ordering::Release);
         generation < GENERATIONS - 1
     }
 }

@@ -18,10 +18,7 @@ pub(crate) fn due(wheels: &Wheels, limit_ms: u64) -> u64 {
     }
     let before = msacc::enter(ThreadState::Aux);
     let mut left = AT_ONCE;
-    while left > 0
-        && let Some((handle, action)) = wheels.next_due()
-    {
-        fire(handle, action);
+    while left > 0 && wheels.in_turn(|| wheels.next_due().map(|(handle, action)| fire(handle, action))).is_some() {
         left -= 1;
     }
     msacc::enter(before);

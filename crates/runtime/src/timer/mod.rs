@@ -40,7 +40,7 @@ pub use receive::{ReceivePhase, ReceiveTimer};
 use slab::Directory;
 use std::cell::{Cell, UnsafeCell};
 use std::num::NonZeroU64;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
 use wheel::Wheel;
 
 pub(crate) enum Action {
@@ -71,6 +71,8 @@ struct Seat {
     /// Nodes for this wheel that other threads set.
     brought: Stack<NodeRef>,
     has_owner: AtomicBool,
+    /// Odd while the owner takes a timer and does what it says. Only the owner writes it.
+    turns: AtomicU64,
 }
 
 // SAFETY: nodes and chunks are reached through it, none of them bound to a thread.
@@ -174,6 +176,7 @@ impl Wheels {
             cancelled: Pile::default(),
             brought: Stack::default(),
             has_owner: AtomicBool::new(false),
+            turns: AtomicU64::new(0),
         };
         Wheels { seats: (0..count as u16).map(seat).collect(), wake }
     }
@@ -253,6 +256,7 @@ impl Wheels {
     pub(crate) fn cancel_send(&self, handle: Handle) -> Option<(u64, Term)> {
         let node = self.find(handle)?;
         if !node.claim.take(handle.generation.get(), node::SEND) {
+            self.wait_for_turn(handle);
             return None;
         }
         let deadline = node.deadline.load(Ordering::Relaxed);
@@ -263,6 +267,37 @@ impl Wheels {
             Action::Send { dest, .. } => Some((left(deadline), dest)),
             _ => None,
         }
+    }
+
+    /// The timer is over. If the owner of its wheel has taken it just now, returns when what the timer says is done: a process that was told it
+    /// came too late finds the message (OTP's code looks for it, and does not wait).
+    #[cold]
+    fn wait_for_turn(&self, handle: Handle) {
+        // Pairs with the Release of `take` and `renew`: the turn in which the owner took the timer is seen.
+        fence(Ordering::Acquire);
+        let seats = match self.seats.get(handle.wheel as usize) {
+            Some(seat) if !handle.is_outside() => std::slice::from_ref(seat),
+            _ => &self.seats[..],
+        };
+        for seat in seats.iter().filter(|seat| !seat.is_mine()) {
+            // Acquire: pairs with the Release of `in_turn`.
+            let turn = seat.turns.load(Ordering::Acquire);
+            while turn % 2 == 1 && seat.turns.load(Ordering::Acquire) == turn {
+                std::thread::yield_now();
+            }
+        }
+    }
+
+    /// For the owner of a wheel: `f` takes one timer and does what it says. Threads that try to cancel that timer wait meanwhile.
+    pub(crate) fn in_turn<T>(&self, f: impl FnOnce() -> T) -> T {
+        let Some(seat) = MINE.get() else { return f() };
+        let turn = seat.turns.load(Ordering::Relaxed);
+        // Relaxed: the Release of `take` and `renew` comes after it.
+        seat.turns.store(turn + 1, Ordering::Relaxed);
+        let result = f();
+        // Release: pairs with the Acquire of `wait_for_turn`; what was done is seen.
+        seat.turns.store(turn + 2, Ordering::Release);
+        result
     }
 
     /// Cancels a receive timer. Only for the thread that runs its process.

@@ -417,3 +417,28 @@ fn a_handle_that_was_made_up_is_harmless() {
     assert_eq!(wheels.look(77), 77);
     qsbr::offline();
 }
+
+#[test]
+fn a_timer_that_is_cancelled_too_late_has_done_what_it_says() {
+    let wheels = leaked(1, |_| ());
+    qsbr::online();
+    wheels.own(0);
+    let handle = set(wheels, ticks_ms(), 7);
+    let (is_taken, taken) = channel();
+    let is_told: &'static AtomicUsize = Box::leak(Box::default());
+    let other = std::thread::spawn(move || {
+        taken.recv().unwrap();
+        assert!(wheels.cancel_send(handle).is_none());
+        is_told.store(1, Ordering::SeqCst);
+    });
+    while wheels.look(1) > 0 {}
+    wheels.in_turn(|| {
+        assert!(wheels.next_due().is_some());
+        is_taken.send(()).unwrap();
+        std::thread::sleep(std::time::Duration::from_millis(50));
+        assert_eq!(is_told.load(Ordering::SeqCst), 0);
+    });
+    other.join().unwrap();
+    assert_eq!(is_told.load(Ordering::SeqCst), 1);
+    qsbr::offline();
+}
