@@ -280,9 +280,10 @@ impl Wheels {
             _ => &self.seats[..],
         };
         for seat in seats.iter().filter(|seat| !seat.is_mine()) {
-            // Acquire: pairs with the Release of `in_turn`.
-            let turn = seat.turns.load(Ordering::Acquire);
-            while turn % 2 == 1 && seat.turns.load(Ordering::Acquire) == turn {
+            // Acquire, all of them: pair with the Release of `in_turn`.
+            let now = || seat.turns.load(Ordering::Acquire);
+            let turn = now();
+            while turn % 2 == 1 && now() == turn {
                 std::thread::yield_now();
             }
         }
