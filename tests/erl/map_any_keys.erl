@@ -1,6 +1,7 @@
 %% Map patterns whose keys are variables, or constants that are no atoms and no small integers; called often, so that they are compiled.
 -module(map_any_keys).
 -export([main/1]).
+
 g(M, K) -> case M of #{K := V} -> {ok, V}; #{} -> no end.
 
 g2(M, K, L) -> case M of #{K := V, L := W, a := U} -> [V, W, U]; #{K := V} -> {one, V}; _ -> none end.
@@ -12,6 +13,7 @@ lit(#{<<"name">> := N, {x, 1} := X}) -> {N, X, 1.5}; lit(#{<<"name">> := N}) -> 
 f(M, K, A, F) -> #{K := V} = M, {V, A, F * 2.0, float(V), K}.
 
 s([], _, A) -> A; s([K | T], M, A) -> case M of #{K := V} -> s(T, M, A + V); _ -> s(T, M, A - 1) end.
+
 main(_) ->
     Result = work(),
     [Result = work() || _ <- lists:seq(1, 100)],

@@ -78,6 +78,7 @@ pub unsafe fn free_recent(block: *mut u8) {
 }
 
 /// As `allocate`, for a block that may be large: then it gets huge pages.
+#[inline]
 pub fn allocate_large(kind: MemoryKind, bytes: usize) -> *mut u8 {
     let block = allocate(kind, bytes);
     if bytes >= LARGE_BYTES {
@@ -88,6 +89,8 @@ pub fn allocate_large(kind: MemoryKind, bytes: usize) -> *mut u8 {
 
 /// # Safety
 /// As `free`; the block came from `allocate_large` or `resize`.
+#[inline]
+// SAFETY: the one caller outside, `RefBin::release`, has the size in the header of the binary; `resize` gets it from its own caller.
 pub unsafe fn free_large(kind: MemoryKind, block: *mut u8, bytes: usize) {
     if bytes >= LARGE_BYTES {
         huge::shut(block, bytes);

@@ -8,6 +8,8 @@ const PIECE_BYTES: usize = 2048;
 ///
 /// # Safety
 /// As of `std::ptr::copy_nonoverlapping`.
+#[inline]
+// SAFETY: callers copy into a block that they have just made or made larger, and that nothing else refers to.
 pub unsafe fn copy_large(from: *const u8, to: *mut u8, len_bytes: usize) {
     let mut done = 0;
     while done < len_bytes {

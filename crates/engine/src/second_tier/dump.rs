@@ -1,7 +1,7 @@
 //! `+JDdump true`: for each module that is loaded a file MODULE.asm in the working directory, with what the second tier makes of each function. (Stock
 //! writes there what its JIT made.)
 
-use super::{Kept, Mode, host, mode};
+use super::{Kept, Mode, host, mode, show_at};
 use heddle_abi::settings::SETTINGS;
 use heddle_jit::Compiler;
 use heddle_runtime::code::Instance;
@@ -24,14 +24,13 @@ fn text(instance: &Instance) -> Result<String, String> {
     let tables = instance.machine_code.as_deref().and_then(Kept::of).and_then(|kept| kept.tables.as_ref());
     let beam = tables.map(|tables| tables.beam().map_err(|error| error.to_string())).transpose()?;
     let operation = |cell: u32| instance.code[cell as usize];
-    let source = tables.zip(beam.as_ref()).map(|(tables, beam)| tables.source(beam, instance.code.as_ptr() as usize, &operation));
+    let source = tables.zip(beam.as_ref()).map(|(tables, beam)| (tables, tables.source(beam, instance.code.as_ptr() as usize, &operation)));
     let mut compiler = host().map(Compiler::new);
     let mut text = String::new();
     for (index, function) in instance.functions.iter().enumerate() {
         let _ = writeln!(text, "{}/{}:", function.name.name(), function.arity);
         let shown = match (&source, &mut compiler) {
-            _ if tables.is_some_and(|tables| !tables.fits(index)) => Err("the first tier writes registers between its instructions"),
-            (Some(source), Some(compiler)) => compiler.show(&source.borrow(), index),
+            (Some((tables, source)), Some(compiler)) => show_at(compiler, tables, &source.borrow(), index),
             _ if mode() == Mode::Eager => Err("see +JPperf: the module keeps nothing of it (+jit eager)"),
             _ => Err("there is no second tier (+jit N)"),
         };

@@ -21,7 +21,7 @@ pub use worker::request;
 use figures::{COUNTS, thread_time};
 use heddle_abi::settings::{CoverageMode, SETTINGS};
 use heddle_beamfile::Verified;
-use heddle_jit::{CodeMemory, Compiled, Compiler, Host, MapGet, Place};
+use heddle_jit::{CodeMemory, Compiled, Compiler, Host, MapGet, Place, Source};
 use heddle_runtime::code::{Function, Instance};
 use heddle_runtime::process::{Process, STACK_SLACK_WORDS};
 use heddle_runtime::trace::breakpoints;
@@ -198,10 +198,15 @@ pub fn show(instance: &Instance, name: Atom, arity: u8) -> Result<Vec<Shown>, St
     let beam = tables.beam().map_err(|error| error.to_string())?;
     let operation = |cell: u32| instance.code[cell as usize];
     let source = tables.source(&beam, instance.code.as_ptr() as usize, &operation);
+    Ok(show_at(&mut Compiler::new(host), tables, &source.borrow(), index)?)
+}
+
+/// The same for the function with this index.
+fn show_at(compiler: &mut Compiler, tables: &Tables, source: &Source<'_>, index: usize) -> Result<Vec<Shown>, &'static str> {
     if !tables.fits(index) {
-        return Err("the first tier writes registers between its instructions".into());
+        return Err("the first tier writes registers between its instructions");
     }
-    Ok(Compiler::new(host).show(&source.borrow(), index)?)
+    compiler.show(source, index)
 }
 
 fn compile_all(cells: &mut [u64], beam: &Verified, tables: &Tables) -> Option<Compiled> {

@@ -243,9 +243,14 @@ impl Tcp {
         let Some(fd) = self.socket.fd.as_ref().map(|fd| fd.as_raw_fd()) else { return Read::Nothing };
         let options = &self.socket.options;
         let is_exact = missing > 0 && !options.read_ahead && self.framing().kind != PacketKind::Raw;
-        // The rest of a large packet, and the beginning of the next one: else each packet would take two reads.
-        let ahead = if missing < options.buffer_bytes { options.buffer_bytes - missing } else { options.buffer_bytes };
-        let wanted = if is_exact { missing } else { missing.saturating_add(ahead) }.min(LARGEST);
+        let wanted = match missing {
+            _ if is_exact => missing,
+            _ if missing < options.buffer_bytes => options.buffer_bytes,
+            _ if self.framing().kind == PacketKind::Raw => missing,
+            // The rest of a large packet, and the beginning of the next one: else each packet would take two reads.
+            _ => missing.saturating_add(options.buffer_bytes),
+        };
+        let wanted = wanted.min(LARGEST);
         let old = self.input.buffer.len();
         self.input.buffer.reserve(wanted);
         // SAFETY: `wanted` bytes of room were reserved; the length is set to what was written.

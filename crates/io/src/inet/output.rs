@@ -6,6 +6,7 @@ use super::deadline::Deadline;
 use super::options::Active;
 use super::reason::{Reason, name_of};
 use super::sendfile::SendFile;
+use super::system_options::system_set;
 use super::tcp::{Phase, Tcp};
 use crate::packet::PacketKind;
 use crate::ports::channel::Channel;
@@ -25,7 +26,7 @@ const CHANNEL_BYTES: usize = 128 << 10;
 const CHANNEL_TURNS: usize = 4;
 
 /// Bytes of a channel that the system keeps at most beside those that are on their way.
-const UNSENT_BYTES: usize = 512 << 10;
+const UNSENT_BYTES: libc::c_int = 512 << 10;
 
 #[derive(Default)]
 pub struct Output {
@@ -245,18 +246,8 @@ impl Tcp {
     /// What is in the system's buffer goes out before a small message that comes later, so the system is told to take no more than the network
     /// needs. (The system may refuse: then small messages wait longer.)
     pub(super) fn keep_little_unsent(&self) {
-        let Some(fd) = &self.socket.fd else { return };
-        let bytes = UNSENT_BYTES as libc::c_int;
-        // SAFETY: the value is an integer of the size that is given.
-        unsafe {
-            let value = (&raw const bytes).cast();
-            libc::setsockopt(
-                fd.as_raw_fd(),
-                libc::IPPROTO_TCP,
-                libc::TCP_NOTSENT_LOWAT,
-                value,
-                size_of::<libc::c_int>() as libc::socklen_t,
-            );
+        if let Some(fd) = &self.socket.fd {
+            system_set(fd, libc::IPPROTO_TCP, libc::TCP_NOTSENT_LOWAT, &UNSENT_BYTES.to_ne_bytes());
         }
     }
 

@@ -228,7 +228,7 @@ fn put(fd: Option<&OwnedFd>, level: i32, name: i32, value: &[u8]) -> bool {
     true
 }
 
-fn system_set(fd: &OwnedFd, level: i32, name: i32, value: &[u8]) -> bool {
+pub(super) fn system_set(fd: &OwnedFd, level: i32, name: i32, value: &[u8]) -> bool {
     // SAFETY: the value is as long as said.
     unsafe { libc::setsockopt(fd.as_raw_fd(), level, name, value.as_ptr().cast(), value.len() as libc::socklen_t) == 0 }
 }

@@ -273,6 +273,10 @@ impl Wheels {
     /// came too late finds the message (OTP's code looks for it, and does not wait).
     #[cold]
     fn wait_for_turn(&self, handle: Handle) {
+        // Two owners that cancel in their turns would wait for each other. (No process runs in a turn.)
+        if MINE.get().is_some_and(|seat| seat.turns.load(Ordering::Relaxed) % 2 == 1) {
+            return;
+        }
         // Pairs with the Release of `take` and `renew`: the turn in which the owner took the timer is seen.
         fence(Ordering::Acquire);
         let seats = match self.seats.get(handle.wheel as usize) {
