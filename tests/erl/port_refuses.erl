@@ -36,7 +36,14 @@ busy() ->
     true = port_close(P),
     {Statuses, Stopped}.
 
-status(P, Awaited) -> t:wait_until(fun() -> process_info(P, status) =:= {status, Awaited} end), process_info(P, status).
+%% A process that waits for the answer of a port waits as well, but not for long: only one that waits in its own function stays so.
+status(P, suspended) -> t:wait_until(fun() -> process_info(P, status) =:= {status, suspended} end), process_info(P, status);
+status(P, waiting) ->
+    t:wait_until(fun() ->
+                     [{status, Status}, {current_function, {Module, _, _}}] = process_info(P, [status, current_function]),
+                     Status =:= waiting andalso Module =:= ?MODULE
+                 end),
+    process_info(P, status).
 
 %% A file, and shell commands that wait for it: what must be seen before lasts as long as it takes, but not longer than the emulator.
 signal(What) ->

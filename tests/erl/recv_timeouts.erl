@@ -25,7 +25,7 @@ main(_) ->
     self() ! there,
     t:e(bad_but_message, fun() -> receive there -> got after t:id(16#ffffffff) -> no end end),
     P = self(),
-    [spawn(fun() -> receive after 10 * (6 - I) -> P ! I end end) || I <- lists:seq(1, 5)],
+    [spawn(fun() -> receive after 50 * (6 - I) -> P ! I end end) || I <- lists:seq(1, 5)],
     t:w(sleep_sort, [receive I -> I end || _ <- lists:seq(1, 5)]),
     t:w(loop, loop(100)).
 loop(0) -> done;
