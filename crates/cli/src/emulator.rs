@@ -1,5 +1,6 @@
 //! Starting the VM: settings, natives, preloaded modules, the first processes.
 
+use crate::code_file::CodeFile;
 use crate::otp::Otp;
 use crate::threads::{Resolved, Threads};
 use heddle_abi::flags::{self, Effect, Wrong};
@@ -49,11 +50,12 @@ pub struct Config {
     pub sequential: bool,
     pub threads: Threads,
     pub boot_module: String,
+    pub code_file: CodeFile,
 }
 
 impl Default for Config {
     fn default() -> Self {
-        Config { sequential: false, threads: Threads::new(cores()), boot_module: "init".into() }
+        Config { sequential: false, threads: Threads::new(cores()), boot_module: "init".into(), code_file: CodeFile::Default }
     }
 }
 
@@ -119,6 +121,7 @@ fn honour(config: &mut Config, name: &str, value: &str) -> Result<(), String> {
             SETTINGS.utf8_names.set(utf8_locale());
             SETTINGS.untranslatable_names.set(untranslatable(value));
         }
+        "JMfile" => config.code_file = if value == "none" { CodeFile::None } else { CodeFile::At(value.into()) },
         "V" => crate::erl::print_version(),
         _ => unreachable!("+{name} is by_cli in the table of flags, and not here"),
     }
@@ -184,6 +187,7 @@ pub fn start(config: Config, otp: &Otp, flags: &[Vec<u8>], arguments: Vec<Vec<u8
     if SETTINGS.memory.is(MemoryArchitecture::Shared) {
         heddle_runtime::shared::want();
     }
+    config.code_file.open().unwrap_or_else(|problem| crate::erl::fail(&format!("heddle: {problem}")));
     proctab::init(SETTINGS.process_limit.get(), SETTINGS.port_limit.get());
     register_natives();
     heddle_nif::install(&otp.erts_version, &otp.release);

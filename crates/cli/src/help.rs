@@ -23,9 +23,10 @@ Commands:
                           which constructions of a module are judged to be sent, and why
   disassemble [--clif] [--json] MODULE:FUNCTION/ARITY...
                           the machine code of functions
+  precompile [NAME...]    machine code of libraries, so that programs need not wait for it
   help [flags]            this text, or the table of emulator flags
 
-`heddle run --help`, `natives --help`, `messages --help` and `disassemble --help` say more.
+`heddle run --help`, `natives --help`, `messages --help`, `disassemble --help` and `precompile --help` say more.
 
 Options:
   --otp DIR               Erlang/OTP libraries to use

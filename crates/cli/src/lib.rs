@@ -3,6 +3,7 @@
 //! A library, so that a program of one's own can be the same VM with more in it: it registers its types of tasks
 //! (`heddle_runtime::task::register`) and calls `main`. See `examples/task`.
 
+mod code_file;
 mod crash;
 mod disassemble;
 mod emulator;
@@ -15,6 +16,7 @@ mod inventory;
 mod listing;
 mod messages;
 mod otp;
+mod precompile;
 mod run;
 mod run_erl;
 mod threads;
@@ -26,7 +28,8 @@ use std::ffi::OsString;
 #[global_allocator]
 static ALLOCATOR: heddle_memory::Allocator = heddle_memory::Allocator;
 
-const COMMANDS: [&str; 10] = ["run", "shell", "erl", "erlc", "escript", "natives", "messages", "disassemble", "help", "version"];
+const COMMANDS: [&str; 11] =
+    ["run", "shell", "erl", "erlc", "escript", "natives", "messages", "disassemble", "precompile", "help", "version"];
 
 /// Does what the program's arguments say. To be called before there is any other thread.
 pub fn main() {
@@ -67,6 +70,7 @@ pub fn main() {
         "natives" => inventory::main(args),
         "messages" => messages::main(args, otp),
         "disassemble" => disassemble::main(args, otp),
+        "precompile" => precompile::main(args, otp),
         "help" | "--help" | "-h" => help::print(args.first().and_then(|a| a.to_str())),
         "version" | "--version" => version(otp),
         other => unknown(other),

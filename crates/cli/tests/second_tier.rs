@@ -61,6 +61,96 @@ fn compiling_takes_a_limited_part_of_the_time() {
     assert!(all > 2 * limited, "{all} and {limited} ms");
 }
 
+/// A file in the folder for temporary files, which goes with the value.
+struct Temporary(std::path::PathBuf);
+
+impl Temporary {
+    fn new(name: &str) -> Temporary {
+        Temporary(std::env::temp_dir().join(format!("heddle-{name}-{}", std::process::id())))
+    }
+    fn path(&self) -> &str {
+        self.0.to_str().unwrap()
+    }
+}
+
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.0);
+    }
+}
+
+/// Functions of `lists` that took their code from the file, and the number of those that were compiled.
+fn stored(file: &str) -> Output {
+    let eval = "Work = fun() -> [lists:sum(lists:map(fun(X) -> X * 2 end, lists:seq(1, 9))) || _ <- lists:seq(1, 100)] end, Expected = lists:duplicate(100, 90), \
+                Until = fun F(0) -> ok; F(N) -> Expected = Work(), case heddle_stats:jit() of #{stored := 0, functions := 0} -> timer:sleep(5), F(N - 1); _ -> ok end end, \
+                Until(100), Expected = Work(), #{stored := S, functions := C} = heddle_stats:jit(), io:format(\"~p ~p\", [S > 2, C > 0]), halt().";
+    heddle(&["erl", "+jit", "100", "+JMfile", file, "-noshell", "-eval", eval])
+}
+
+#[test]
+fn code_that_was_made_before_is_used() {
+    let Some(otp) = place::otp() else { return };
+    let file = Temporary::new("stored.code");
+    let ebin = std::fs::read_dir(std::path::Path::new(&otp).join("lib"))
+        .unwrap()
+        .flatten()
+        .find(|entry| entry.file_name().to_string_lossy().starts_with("stdlib-"));
+    let lists = ebin.unwrap().path().join("ebin/lists.beam");
+    let made = heddle(&["precompile", "--output", file.path(), "--jobs", "2", lists.to_str().unwrap()]);
+    assert!(made.status.success(), "{}", text(&made.stderr));
+    assert!(text(&made.stdout).contains(" functions of 1 modules, "), "{}", text(&made.stdout));
+    let whole = std::fs::read(&file.0).unwrap();
+    let output = stored(file.path());
+    assert!(output.status.success() && text(&output.stdout).starts_with("true "), "{} {}", text(&output.stdout), text(&output.stderr));
+    let none = stored("none");
+    assert!(none.status.success() && text(&none.stdout) == "false true", "{} {}", text(&none.stdout), text(&none.stderr));
+    let refused = |bytes: &[u8], why: &str| {
+        std::fs::write(&file.0, bytes).unwrap();
+        let output = stored(file.path());
+        assert!(!output.status.success(), "{why}");
+        assert!(text(&output.stderr).contains(&format!("heddle: +JMfile {}: {why}", file.path())), "{}", text(&output.stderr));
+    };
+    let changed = |at: usize| {
+        let mut bytes = whole.clone();
+        bytes[at] ^= 1;
+        bytes
+    };
+    refused(b"no such thing", "it is damaged");
+    refused(&changed(7), "it is damaged");
+    refused(&changed(8), "it was made by another build of Heddle");
+    refused(&whole[..whole.len() - 1], "it is damaged");
+    refused(&changed(100), "it is damaged");
+    // Code of functions that is not what was written is not run: they are compiled.
+    let mut damaged = whole.clone();
+    let (index, rows) = (u64::from_le_bytes(whole[24..32].try_into().unwrap()) as usize, 1000);
+    damaged[56 + index..whole.len() - rows].fill(0xcc);
+    std::fs::write(&file.0, &damaged).unwrap();
+    let output = stored(file.path());
+    assert!(output.status.success() && text(&output.stdout) == "false true", "{} {}", text(&output.stdout), text(&output.stderr));
+    std::fs::remove_file(&file.0).unwrap();
+    let output = stored(file.path());
+    assert!(!output.status.success() && text(&output.stderr).contains("No such file"), "{}", text(&output.stderr));
+}
+
+#[test]
+fn precompile_says_what_is_wrong() {
+    if place::otp().is_none() {
+        return;
+    }
+    let file = Temporary::new("nothing.code");
+    for (args, why) in [
+        (["--output", file.path(), "no_such_application"], "no_such_application is no .beam file, no folder, and no application in "),
+        (["--output", file.path(), "/no/such.beam"], "/no/such.beam: No such file"),
+        (["--output", file.path(), "--fast"], "unknown option --fast (--output, --jobs, --help)"),
+        (["--jobs", "0", "kernel"], "--jobs needs a number from 1 to 1024"),
+        (["--output", "/no/such/folder/x", "erts"], "cannot write /no/such/folder/x: No such file"),
+    ] {
+        let output = heddle(&[&["precompile"], &args[..]].concat());
+        let said = text(&output.stderr);
+        assert!(!output.status.success() && said.contains(&format!("heddle precompile: {why}")), "{said}");
+    }
+}
+
 #[test]
 fn chaos_leaves_more_to_the_interpreter() {
     if place::otp().is_none() {

@@ -7,13 +7,18 @@ use crate::analysis::liveness::Liveness;
 use crate::analysis::roots;
 use crate::code::frames;
 use crate::code::memory::{CodeError, CodeMemory};
-use crate::host::{Host, Source};
+use crate::host::{Addresses, Host, Source};
 use crate::listing::{self, Shown};
 use crate::segment::{Plan, Unfit, translate};
+use crate::stored;
+use crate::symbol::Symbol;
+use cranelift_codegen::binemit::Reloc;
 use cranelift_codegen::control::ControlPlane;
+use cranelift_codegen::entity::PrimaryMap;
+use cranelift_codegen::ir::{ExternalName, UserExternalName, UserExternalNameRef};
 use cranelift_codegen::isa::OwnedTargetIsa;
 use cranelift_codegen::settings::{self, Configurable};
-use cranelift_codegen::{Context, isa};
+use cranelift_codegen::{Context, FinalizedMachReloc, FinalizedRelocTarget, isa};
 use cranelift_frontend::FunctionBuilderContext;
 use heddle_beamfile::Function;
 use std::collections::HashMap;
@@ -55,13 +60,16 @@ pub struct Place {
 }
 
 /// A segment before it has an address.
-struct Piece {
-    cell: u32,
-    code: Vec<u8>,
+#[derive(Debug, PartialEq)]
+pub struct Piece {
+    pub cell: u32,
+    pub code: Vec<u8>,
     /// Offset of its first instruction.
-    start: usize,
+    pub start: usize,
     /// Offsets of code, each with the cell of the instruction that it does.
-    lines: Vec<(usize, u32)>,
+    pub lines: Vec<(usize, u32)>,
+    /// Offsets of words of eight bytes that are filled in.
+    pub words: Vec<(usize, Symbol)>,
 }
 
 /// How much Cranelift does for the code.
@@ -82,6 +90,23 @@ fn target(effort: Effort) -> &'static OwnedTargetIsa {
     }
 }
 
+/// What compiled code makes use of where the processor has it, by Cranelift's names.
+const FEATURES: [&str; 8] = ["has_sse3", "has_ssse3", "has_sse41", "has_sse42", "has_popcnt", "has_bmi1", "has_bmi2", "has_lzcnt"];
+
+/// True for each feature of the processor that compiled code makes use of and that is there.
+pub fn features() -> [bool; FEATURES.len()] {
+    [
+        std::is_x86_feature_detected!("sse3"),
+        std::is_x86_feature_detected!("ssse3"),
+        std::is_x86_feature_detected!("sse4.1"),
+        std::is_x86_feature_detected!("sse4.2"),
+        std::is_x86_feature_detected!("popcnt"),
+        std::is_x86_feature_detected!("bmi1"),
+        std::is_x86_feature_detected!("bmi2"),
+        std::is_x86_feature_detected!("lzcnt"),
+    ]
+}
+
 fn new_target(level: &str) -> OwnedTargetIsa {
     let mut flags = settings::builder();
     let verifier = if cfg!(debug_assertions) { "true" } else { "false" };
@@ -97,16 +122,7 @@ fn new_target(level: &str) -> OwnedTargetIsa {
         flags.set(name, value).expect("a setting of Cranelift");
     }
     let mut builder = isa::lookup_by_name("x86_64-unknown-linux-gnu").expect("the one target that is built in");
-    for (name, is_there) in [
-        ("has_sse3", std::is_x86_feature_detected!("sse3")),
-        ("has_ssse3", std::is_x86_feature_detected!("ssse3")),
-        ("has_sse41", std::is_x86_feature_detected!("sse4.1")),
-        ("has_sse42", std::is_x86_feature_detected!("sse4.2")),
-        ("has_popcnt", std::is_x86_feature_detected!("popcnt")),
-        ("has_bmi1", std::is_x86_feature_detected!("bmi1")),
-        ("has_bmi2", std::is_x86_feature_detected!("bmi2")),
-        ("has_lzcnt", std::is_x86_feature_detected!("lzcnt")),
-    ] {
+    for (name, is_there) in FEATURES.iter().zip(features()) {
         if is_there {
             builder.enable(name).expect("a feature that Cranelift knows");
         }
@@ -190,13 +206,14 @@ impl Compiler {
             (instrs, self.context.func.display().to_string())
         });
         self.context.set_disasm(show.is_some());
-        let compiled = self.context.compile(target, &mut ControlPlane::default());
-        let compiled = compiled.map_err(|_| Unfit("Cranelift refuses it"))?;
+        let is_compiled = self.context.compile(target, &mut ControlPlane::default()).is_ok();
+        let compiled = self.context.compiled_code().filter(|_| is_compiled).ok_or(Unfit("Cranelift refuses it"))?;
         let text = compiled.vcode.clone();
         let mut code = compiled.code_buffer().to_vec();
-        if !compiled.buffer.relocs().is_empty() {
-            return Err(Unfit("it has addresses that must be filled in"));
-        }
+        let symbols = self.context.func.params.user_named_funcs();
+        let words: Option<Vec<_>> =
+            compiled.buffer.relocs().iter().map(|reloc| Some((reloc.offset as usize, symbol(reloc, symbols)?))).collect();
+        let words = words.ok_or(Unfit("it has addresses that are not known"))?;
         let srclocs = compiled.buffer.get_srclocs_sorted().iter();
         let lines = srclocs.filter_map(|place| Some((place.start as usize, plan.view.cell(place.loc.bits() as usize)?))).collect();
         let start = exits.map_or(0, |exits| frames::remove(&mut code, exits));
@@ -206,33 +223,61 @@ impl Compiler {
         if let (Some((instrs, clif)), Some(all)) = (show, &mut self.shown) {
             all.push(Shown { cell, instrs, clif, code: text.unwrap_or_default(), bytes: code.len(), has_frame: start == 0 });
         }
-        self.pieces.push(Piece { cell, code, start, lines });
+        self.pieces.push(Piece { cell, code, start, lines, words });
         Ok(())
     }
 
     /// Puts what was added where it can run. Returns `None` if that is nothing.
-    pub fn link(&mut self) -> Result<Option<Compiled>, CodeError> {
-        let pieces = std::mem::take(&mut self.pieces);
-        if pieces.is_empty() {
-            return Ok(None);
+    pub fn link(&mut self, at: &Addresses<'_>) -> Result<Option<Compiled>, CodeError> {
+        link(std::mem::take(&mut self.pieces), at)
+    }
+
+    /// What was added, as bytes for [`restore`].
+    pub fn store(&mut self) -> Vec<u8> {
+        stored::encode(&std::mem::take(&mut self.pieces))
+    }
+}
+
+/// Puts what [`Compiler::store`] returned where it can run. Returns `None` if the bytes are not that.
+pub fn restore(bytes: &[u8], at: &Addresses<'_>) -> Result<Option<Compiled>, CodeError> {
+    stored::decode(bytes).map_or(Ok(None), |pieces| link(pieces, at))
+}
+
+fn link(pieces: Vec<Piece>, at: &Addresses<'_>) -> Result<Option<Compiled>, CodeError> {
+    let mut offsets = Vec::with_capacity(pieces.len());
+    let mut end = 0usize;
+    for piece in &pieces {
+        offsets.push(end);
+        end = (end + piece.code.len()).next_multiple_of(ALIGNMENT);
+    }
+    let words =
+        pieces.iter().zip(&offsets).flat_map(|(piece, &offset)| piece.words.iter().map(move |&(within, symbol)| (offset + within, symbol)));
+    let words: Option<Vec<(usize, u64)>> = words.map(|(offset, symbol)| Some((offset, symbol.value(at)?))).collect();
+    let Some(words) = words.filter(|_| !pieces.is_empty()) else { return Ok(None) };
+    let memory = CodeMemory::with(end, |bytes| {
+        for (piece, &offset) in pieces.iter().zip(&offsets) {
+            bytes[offset..offset + piece.code.len()].copy_from_slice(&piece.code);
         }
-        let mut offsets = Vec::with_capacity(pieces.len());
-        let mut end = 0usize;
-        for piece in &pieces {
-            offsets.push(end);
-            end = (end + piece.code.len()).next_multiple_of(ALIGNMENT);
+        for (offset, word) in words {
+            bytes[offset..offset + 8].copy_from_slice(&word.to_le_bytes());
         }
-        let memory = CodeMemory::with(end, |bytes| {
-            for (piece, &offset) in pieces.iter().zip(&offsets) {
-                bytes[offset..offset + piece.code.len()].copy_from_slice(&piece.code);
-            }
-        })?;
-        let places = pieces.into_iter().zip(&offsets).map(|(piece, &offset)| Place {
-            cell: piece.cell,
-            address: memory.base() + offset + piece.start,
-            bytes: piece.code.len() - piece.start,
-            lines: piece.lines.into_iter().map(|(at, cell)| (at.saturating_sub(piece.start), cell)).collect(),
-        });
-        Ok(Some(Compiled { places: places.collect(), memory }))
+    })?;
+    let places = pieces.into_iter().zip(&offsets).map(|(piece, &offset)| Place {
+        cell: piece.cell,
+        address: memory.base() + offset + piece.start,
+        bytes: piece.code.len() - piece.start,
+        lines: piece.lines.into_iter().map(|(at, cell)| (at.saturating_sub(piece.start), cell)).collect(),
+    });
+    Ok(Some(Compiled { places: places.collect(), memory }))
+}
+
+/// What a word of the code stands for.
+fn symbol(reloc: &FinalizedMachReloc, names: &PrimaryMap<UserExternalNameRef, UserExternalName>) -> Option<Symbol> {
+    match (reloc.kind, &reloc.target) {
+        (Reloc::Abs8, FinalizedRelocTarget::ExternalName(ExternalName::User(name))) if reloc.addend == 0 => {
+            let name = names.get(*name)?;
+            Symbol::of(name.namespace, name.index)
+        }
+        _ => None,
     }
 }

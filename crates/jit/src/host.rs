@@ -27,6 +27,26 @@ pub struct Host {
 /// Returns the value of a key of a map, or `Term::NONE`. It makes no terms.
 pub type MapGet = extern "C" fn(map: Term, key: Term) -> Term;
 
+/// Where the things are that machine code of a module refers to.
+#[derive(Clone, Copy)]
+pub struct Addresses<'a> {
+    pub host: Host,
+    /// Address of the first cell.
+    pub base: usize,
+    /// The first tier's operation in a cell.
+    pub operation: &'a dyn Fn(u32) -> u64,
+    pub literals: &'a [Term],
+    pub imports: &'a [&'static Export],
+    pub lambdas: &'a [&'static FunEntry],
+}
+
+impl Addresses<'_> {
+    /// The address of a cell.
+    pub(crate) fn cell(&self, cell: u32) -> usize {
+        self.base + cell as usize * 8
+    }
+}
+
 /// A module, with what the loader of the first tier made of it.
 pub struct Source<'a> {
     /// Verified, when it was loaded.
@@ -50,11 +70,4 @@ pub struct Source<'a> {
     pub may_inline: &'a dyn Fn(usize) -> bool,
     /// True if the instruction must be left to the first tier.
     pub is_left: &'a dyn Fn(usize) -> bool,
-}
-
-impl Source<'_> {
-    /// The address of a cell.
-    pub(crate) fn address(&self, cell: u32) -> i64 {
-        self.base as i64 + i64::from(cell) * 8
-    }
 }

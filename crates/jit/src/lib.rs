@@ -11,7 +11,9 @@
 //!
 //! * `analysis`: effects of instructions, registers that are live, roots.
 //! * `segment`: instructions to Cranelift's intermediate code.
-//! * `code`: frames removed, executable memory.
+//! * `code`: frames removed, addresses filled in, executable memory.
+//! * `symbol`: what is filled in.
+//! * `stored`: compiled functions as bytes.
 
 mod analysis;
 mod code;
@@ -19,12 +21,14 @@ mod compile;
 mod host;
 mod listing;
 mod segment;
+mod stored;
+mod symbol;
 
 pub use analysis::fit::unfit;
 pub use analysis::left::Left;
 pub use code::memory::{CodeError, CodeMemory, is_full, limit, set_limit, used_bytes};
-pub use compile::{Compiled, Compiler, Counts, Place};
-pub use host::{Host, MapGet, Source};
+pub use compile::{Compiled, Compiler, Counts, Place, features, restore};
+pub use host::{Addresses, Host, MapGet, Source};
 pub use listing::Shown;
 
 /// Where an instruction has no cell of its own: it is part of the operation of an instruction before it.

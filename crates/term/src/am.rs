@@ -9,7 +9,7 @@ use crate::atom::Atom;
 const PREDEFINED: &str = include_str!("predefined_atoms.txt");
 
 /// All of them, by number.
-pub(crate) fn names() -> impl Iterator<Item = &'static str> {
+pub fn names() -> impl Iterator<Item = &'static str> {
     PREDEFINED.lines()
 }
 

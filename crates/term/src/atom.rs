@@ -113,8 +113,30 @@ fn insert(name: &str, hash: u64) -> Result<Atom, AtomError> {
     Ok(place(name, hash))
 }
 
+/// Makes atoms with these names, which get the numbers from `first` on. Returns false, and makes none or not all, if they would get other numbers:
+/// there are not as many atoms, there is one with such a name, or there is no room.
+pub fn place_all(first: usize, names: &[&'static str]) -> bool {
+    fill();
+    let _guard = WRITER.lock().unwrap();
+    if COUNT.load(Ordering::Relaxed) != first || first + names.len() > limit() {
+        return false;
+    }
+    names.iter().all(|&name| {
+        let hash = hash_name(name);
+        let is_new = lookup(name, hash).is_none();
+        if is_new {
+            place_kept(name, hash);
+        }
+        is_new
+    })
+}
+
 /// Appends a name that is not there yet; the writer lock is held.
 fn place(name: &str, hash: u64) -> Atom {
+    place_kept(Box::leak(name.to_owned().into_boxed_str()), hash)
+}
+
+fn place_kept(name: &'static str, hash: u64) -> Atom {
     let number = COUNT.load(Ordering::Relaxed);
     let cell = &ENTRIES[number / CHUNK];
     if cell.load(Ordering::Relaxed).is_null() {
@@ -122,7 +144,6 @@ fn place(name: &str, hash: u64) -> Atom {
         // Release: pairs with the Acquire in `entry`.
         cell.store(Box::leak(chunk.into_boxed_slice()).as_mut_ptr(), Ordering::Release);
     }
-    let name: &'static str = Box::leak(name.to_owned().into_boxed_str());
     BYTES.fetch_add(name.len(), Ordering::Relaxed);
     // SAFETY: the slot is not published yet and we hold the writer lock.
     unsafe { *cell.load(Ordering::Relaxed).add(number % CHUNK) = Entry { name, hash } };

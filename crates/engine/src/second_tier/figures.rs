@@ -38,6 +38,8 @@ pub struct Sums {
     pub unfit: AtomicU64,
     pub segments: AtomicU64,
     pub with_frame: AtomicU64,
+    /// Functions whose machine code was made before (`heddle precompile`).
+    pub stored: AtomicU64,
     /// Functions whose machine code left as they were cold.
     pub thrown_away: AtomicU64,
     /// Searches for cold functions.
@@ -68,6 +70,7 @@ pub static COUNTS: Sums = Sums {
     unfit: AtomicU64::new(0),
     segments: AtomicU64::new(0),
     with_frame: AtomicU64::new(0),
+    stored: AtomicU64::new(0),
     thrown_away: AtomicU64::new(0),
     sweeps: AtomicU64::new(0),
     compile_ns: AtomicU64::new(0),
@@ -88,13 +91,14 @@ impl Sums {
     }
 
     /// The sums by their names, and the bytes of machine code that there are now.
-    pub fn named(&self) -> [(&'static str, u64); 8] {
+    pub fn named(&self) -> [(&'static str, u64); 9] {
         let of = |sum: &AtomicU64| sum.load(Ordering::Relaxed);
         [
             ("functions", of(&self.functions)),
             ("unfit", of(&self.unfit)),
             ("segments", of(&self.segments)),
             ("with_frame", of(&self.with_frame)),
+            ("stored", of(&self.stored)),
             ("thrown_away", of(&self.thrown_away)),
             ("sweeps", of(&self.sweeps)),
             ("compile_ns", of(&self.compile_ns)),

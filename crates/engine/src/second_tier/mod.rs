@@ -11,6 +11,7 @@ mod jitdump;
 mod perf;
 mod reads;
 mod residents;
+pub mod stored;
 mod tables;
 mod worker;
 
@@ -31,6 +32,7 @@ use residents::Installed;
 use std::any::Any;
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, Once, OnceLock, PoisonError};
+use stored::StoredModule;
 
 /// When functions are compiled.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -110,6 +112,8 @@ const LIMIT_REACHED: &str = "the limit for machine code is reached (+JMlimit)";
 pub struct Kept {
     /// To compile functions later.
     tables: Option<Tables>,
+    /// Machine code of functions that was made before.
+    stored: Option<StoredModule>,
     /// Machine code of all functions, if they were compiled when the module was loaded.
     _all: Option<CodeMemory>,
     /// Functions that were compiled one by one, by their entries.
@@ -167,23 +171,26 @@ pub fn prepare(mode: Mode, cells: &mut [u64], functions: &[Function], beam: &Ver
         Mode::Off => Prepared::default(),
         Mode::Eager => match compile_all(cells, beam, &tables) {
             Some(Compiled { memory, places }) => {
-                Prepared::with(Kept { tables: None, _all: Some(memory), functions: Mutex::default() }, places)
+                Prepared::with(Kept { tables: None, stored: None, _all: Some(memory), functions: Mutex::default() }, places)
             }
             None => Prepared::default(),
         },
         Mode::After(calls) => {
             worker::start();
+            let stored = stored::is_there().then(|| stored::module(stored::of_module(&tables))).flatten();
+            let has = |index: usize| stored.as_ref().is_some_and(|stored| stored.has(index));
             let fits: Vec<bool> = {
                 let operation = |cell: u32| cells[cell as usize];
                 let source = tables.source(beam, cells.as_ptr() as usize, &operation);
                 let source = source.borrow();
-                (0..functions.len()).map(|index| tables.fits(index) && heddle_jit::unfit(&source, index).is_none()).collect()
+                (0..functions.len()).map(|index| has(index) || tables.fits(index) && heddle_jit::unfit(&source, index).is_none()).collect()
             };
             let sizes = beam.code.functions.iter().map(|function| u64::from(function.end - function.entry));
-            for ((function, size), _) in functions.iter().zip(sizes).zip(fits).filter(|(_, fits)| *fits) {
-                counted::count(cells, function.entry as usize, calls_of(calls, size));
+            for (index, ((function, size), _)) in functions.iter().zip(sizes).zip(fits).enumerate().filter(|(_, (_, fits))| *fits) {
+                let calls = if has(index) { calls.min(stored::CALLS) } else { calls_of(calls, size) };
+                counted::count(cells, function.entry as usize, calls);
             }
-            Prepared::with(Kept { tables: Some(tables), _all: None, functions: Mutex::default() }, Vec::new())
+            Prepared::with(Kept { tables: Some(tables), stored, _all: None, functions: Mutex::default() }, Vec::new())
         }
     }
 }
@@ -224,7 +231,7 @@ fn compile_all(cells: &mut [u64], beam: &Verified, tables: &Tables) -> Option<Co
         for index in (0..beam.code.functions.len()).filter(|&index| tables.fits(index)) {
             compiler.add(&source, index);
         }
-        compiler.link()
+        compiler.link(&tables.addresses(host, cells.as_ptr() as usize, &operation))
     };
     COUNTS.add(&compiler.counts, thread_time() - before);
     let compiled = match compiled {

@@ -4,9 +4,10 @@ use super::chaos::Chaos;
 use heddle_abi::opcodes::Op;
 use heddle_beamfile::messages::Messages;
 use heddle_beamfile::{BeamError, BeamFile, Verified, container};
-use heddle_jit::Source;
+use heddle_jit::{Addresses, Host, Source};
 use heddle_runtime::zeal;
 use heddle_term::{Atom, Export, FunEntry, Term};
+use std::hash::Hasher;
 
 /// Chunks that are needed to read the code again.
 const CHUNKS: [&[u8; 4]; 12] = [b"AtU8", b"Atom", b"Code", b"ImpT", b"ExpT", b"LocT", b"FunT", b"LitT", b"StrT", b"Line", b"Type", b"Attr"];
@@ -67,6 +68,21 @@ impl Tables {
     /// True if the second tier may compile the function.
     pub fn fits(&self, index: usize) -> bool {
         self.fits.get(index).copied().unwrap_or(false)
+    }
+
+    /// Feeds all to the hasher that decides what becomes of the module's functions.
+    pub fn feed(&self, hasher: &mut impl Hasher) {
+        hasher.write(&self.file);
+        let numbers =
+            [self.starts.iter(), self.labels.iter()].into_iter().flatten().copied().chain(self.atoms.iter().map(|atom| atom.index()));
+        numbers.for_each(|number| hasher.write_u32(number));
+        self.is_function.iter().chain(&self.fits).for_each(|&is| hasher.write_u8(is.into()));
+        hasher.write_usize(self.messages.count());
+    }
+
+    /// Where the things are that the module's code refers to.
+    pub fn addresses<'a>(&'a self, host: Host, base: usize, operation: &'a dyn Fn(u32) -> u64) -> Addresses<'a> {
+        Addresses { host, base, operation, literals: &self.literals, imports: &self.imports, lambdas: &self.lambdas }
     }
 
     /// Reads the code again. It was verified when it was loaded.

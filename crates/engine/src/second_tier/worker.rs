@@ -4,10 +4,10 @@ use super::figures::{COUNTS, process_time, thread_time};
 use super::perf;
 use super::reads::Reads;
 use super::residents::{Installed, Residents};
-use super::{Kept, LIMIT_REACHED, OPERATIONS, complain, counted, host};
+use super::{Kept, LIMIT_REACHED, OPERATIONS, complain, counted};
 use heddle_abi::settings::SETTINGS;
 use heddle_beamfile::BeamFile;
-use heddle_jit::{Compiled, Compiler};
+use heddle_jit::{Compiled, Compiler, Host};
 use heddle_runtime::code::{self, Instance};
 use heddle_runtime::qsbr;
 use heddle_runtime::trace::breakpoints;
@@ -59,7 +59,7 @@ fn is_over_limit(calls: u64) -> bool {
 }
 
 fn run() {
-    let Some(host) = host() else { return };
+    let Some(host) = super::host() else { return };
     // The thread only runs if functions are compiled after this number of calls. (`mode` says what becomes of modules that are loaded now.)
     let calls = SETTINGS.jit.get() as u64;
     let mut compiler = Compiler::new(host);
@@ -98,18 +98,27 @@ fn run() {
         };
         let Some(location) = code::locate(next as *const u64) else { continue };
         let instance = location.instance;
-        if is_over_limit(calls) {
+        let index = instance.functions.iter().position(|function| function.entry == location.offset);
+        let stored = index.and_then(|index| {
+            let kept = instance.machine_code.as_deref().and_then(Kept::of)?;
+            kept.stored.as_ref()?.code(index)
+        });
+        if stored.is_none() && is_over_limit(calls) {
             count_on(&instance, location.offset, 2 * calls);
             forget_instance(instance);
             continue;
         }
         let before = thread_time();
-        if let Some(beam) = reads.of(&instance) {
+        let code = match &stored {
+            Some(bytes) => Some(Code::Stored(bytes)),
+            None => reads.of(&instance).map(Code::File),
+        };
+        if let Some(code) = code {
             let mut compile = || {
                 if heddle_jit::is_full() {
                     return Outcome::NoRoom;
                 }
-                compile(&mut compiler, &instance, beam, location.offset, calls)
+                compile(&mut compiler, host, &instance, code, location.offset, calls)
             };
             let mut outcome = compile();
             if outcome == Outcome::NoRoom && residents.make_room(calls) {
@@ -155,8 +164,16 @@ enum Outcome {
     Nothing,
 }
 
+/// What a function is made of.
+#[derive(Clone, Copy)]
+enum Code<'a> {
+    File(&'a BeamFile),
+    /// Machine code that was made before.
+    Stored(&'a [u8]),
+}
+
 /// Compiles the function with this entry, and puts its code in place.
-fn compile(compiler: &mut Compiler, instance: &Instance, beam: &BeamFile, entry: u32, calls: u64) -> Outcome {
+fn compile(compiler: &mut Compiler, host: Host, instance: &Instance, code: Code<'_>, entry: u32, calls: u64) -> Outcome {
     let Some(kept) = instance.machine_code.as_deref().and_then(Kept::of) else { return Outcome::Nothing };
     let Some(tables) = &kept.tables else { return Outcome::Nothing };
     let Some(index) = instance.functions.iter().position(|function| function.entry == entry) else { return Outcome::Nothing };
@@ -177,8 +194,17 @@ fn compile(compiler: &mut Compiler, instance: &Instance, beam: &BeamFile, entry:
     // The operation of the entry stands where calls are counted.
     let first = counted::original(entry);
     let operation = |at: u32| cell(instance, if at == entry { first } else { at }).load(Ordering::Relaxed);
-    let source = tables.source(beam, base, &operation);
-    let compiled = if compiler.add(&source.borrow(), index) { compiler.link() } else { Ok(None) };
+    let addresses = tables.addresses(host, base, &operation);
+    let compiled = match code {
+        Code::Stored(bytes) => heddle_jit::restore(bytes, &addresses),
+        Code::File(beam) => match compiler.add(&tables.source(beam, base, &operation).borrow(), index) {
+            true => compiler.link(&addresses),
+            false => Ok(None),
+        },
+    };
+    if matches!((code, &compiled), (Code::Stored(_), Ok(Some(_)))) {
+        COUNTS.stored.fetch_add(1, Ordering::Relaxed);
+    }
     match compiled {
         Ok(Some(Compiled { memory, places })) => {
             perf::tell(instance, &places);

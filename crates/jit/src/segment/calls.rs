@@ -3,6 +3,7 @@
 use super::state::{Held, State};
 use super::{Segment, trusted};
 use crate::analysis::effects::first;
+use crate::symbol::{HostWord, Symbol};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{BlockArg, InstBuilder, Value, types as clif};
 use heddle_beamfile::Operand;
@@ -85,7 +86,7 @@ impl Segment<'_, '_> {
     pub(super) fn push_continuation(&mut self, at: usize) {
         let view = self.view();
         let Some(cell) = view.after_group(at).and_then(|next| view.cell(next)) else { return self.fail("a call at the end") };
-        let continuation = self.word(view.source.address(cell) as u64 | TAG_CONTINUATION);
+        let continuation = self.symbol(Symbol::Continuation(cell));
         self.state.stack_bytes -= 8;
         let offset = self.state.stack_bytes;
         self.b.ins().store(trusted(), continuation, self.state.s, offset);
@@ -95,14 +96,13 @@ impl Segment<'_, '_> {
         let view = self.view();
         let cell = if let Operand::Label(label) = label { view.source.labels.get(label as usize) } else { None };
         let Some(&cell) = cell else { return self.fail("a call of nothing") };
-        let ip = self.b.ins().iconst(clif::I64, view.source.address(cell));
+        let ip = self.symbol(Symbol::Cell(cell));
         self.enter(ip);
     }
 
     fn enter_export(&mut self, import: Operand) {
-        let export = import.number().and_then(|import| self.view().source.imports.get(import as usize));
-        let Some(&export) = export else { return self.fail("a call of nothing") };
-        let address = self.b.ins().iconst(clif::I64, export as *const Export as i64);
+        let Some(import) = import.number() else { return self.fail("a call of nothing") };
+        let address = self.symbol(Symbol::Export(import));
         let ip = self.b.ins().load(clif::I64, trusted(), address, offset_of!(Export, entry) as i32);
         self.enter(ip);
     }
@@ -121,7 +121,7 @@ impl Segment<'_, '_> {
     }
 
     fn yield_at(&mut self, ip: Value) {
-        let code = self.word(self.plan.host.yield_at as u64);
+        let code = self.symbol(Symbol::Host(HostWord::YieldAt));
         self.go(code, ip);
     }
 
@@ -157,7 +157,7 @@ impl Segment<'_, '_> {
         self.state.f.clear();
         let arguments: Vec<BlockArg> = (0..count).map(|x| self.get_x(x).into()).collect();
         let Some(cell) = view.entry().and_then(|entry| view.cell(entry)) else { return self.fail("an entry without a cell") };
-        let ip = self.b.ins().iconst(clif::I64, view.source.address(cell));
+        let ip = self.symbol(Symbol::Cell(cell));
         self.take_reduction(|segment| {
             segment.store_needed(first(arity));
             segment.yield_at(ip);
@@ -178,7 +178,7 @@ impl Segment<'_, '_> {
 
     /// True if no function has a breakpoint.
     pub(super) fn is_nothing_traced(&mut self) -> Value {
-        let address = self.word(self.plan.host.traced as u64);
+        let address = self.symbol(Symbol::Host(HostWord::Traced));
         let count = self.b.ins().load(clif::I64, trusted(), address, 0);
         self.b.ins().icmp_imm_s(IntCC::Equal, count, 0)
     }

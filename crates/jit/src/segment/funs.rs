@@ -1,6 +1,7 @@
 //! Calls of funs. What is no fun of the module's own kind, or has another arity, is left to the first tier.
 
 use super::{Segment, trusted};
+use crate::symbol::Symbol;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value, types as clif};
 use heddle_beamfile::Operand;
@@ -53,10 +54,11 @@ impl Segment<'_, '_> {
 
     /// `make_fun3`: the words are there.
     pub(super) fn make_fun(&mut self, lambda: Operand, to: Operand, free: &[Operand]) {
-        let entry = lambda.number().and_then(|index| self.view().source.lambdas.get(index as usize));
-        let Some(&entry) = entry else { return self.fail("a fun that is nowhere") };
+        let index = lambda.number();
+        let entry = index.and_then(|index| self.view().source.lambdas.get(index as usize));
+        let (Some(index), Some(&entry)) = (index, entry) else { return self.fail("a fun that is nowhere") };
         let header = Header::with_aux(Kind::Fun, FREE_AT as usize - 1 + free.len(), u32::from(entry.arity));
-        let mut words = vec![self.word(header.raw()), self.word(entry as *const FunEntry as u64), self.own_pid()];
+        let mut words = vec![self.word(header.raw()), self.symbol(Symbol::Fun(index)), self.own_pid()];
         words.extend(free.iter().map(|&variable| self.get(variable)).collect::<Vec<_>>());
         let fun = self.build(&words, TAG_BOXED);
         self.set(to, fun);

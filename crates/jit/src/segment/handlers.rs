@@ -1,6 +1,7 @@
 //! Marks of exception handlers on the stack.
 
 use super::Segment;
+use crate::symbol::Symbol;
 use cranelift_codegen::ir::InstBuilder;
 use cranelift_codegen::ir::condcodes::IntCC;
 use heddle_beamfile::Operand;
@@ -12,7 +13,7 @@ impl Segment<'_, '_> {
         let view = self.view();
         let cell = if let Operand::Label(label) = handler { view.source.labels.get(label as usize) } else { None };
         let Some(&cell) = cell else { return self.fail("a handler that is nowhere") };
-        let mark = self.word(Term::catch_marker(view.source.address(cell) as u64 >> 3).raw());
+        let mark = self.symbol(Symbol::Handler(cell));
         self.set(slot, mark);
     }
 

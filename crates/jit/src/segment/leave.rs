@@ -2,6 +2,7 @@
 
 use super::state::State;
 use super::{Segment, Work, trusted};
+use crate::symbol::Symbol;
 use cranelift_codegen::ir::{Block, InstBuilder, Value, types as clif};
 use heddle_beamfile::Operand;
 
@@ -22,8 +23,8 @@ impl Segment<'_, '_> {
         let view = self.view();
         let Some(cell) = view.cell(at) else { return self.fail("an exit inside of an operation") };
         self.store_needed(self.live(at));
-        let code = self.word((view.source.operation)(cell));
-        let ip = self.b.ins().iconst(clif::I64, view.source.address(cell));
+        let code = self.symbol(Symbol::Operation(cell));
+        let ip = self.symbol(Symbol::Cell(cell));
         self.go(code, ip);
     }
 
@@ -40,7 +41,7 @@ impl Segment<'_, '_> {
         };
         let Some(cell) = cell else { return self.fail("a root inside of an operation") };
         self.store_needed(needed);
-        let ip = self.b.ins().iconst(clif::I64, view.source.address(cell));
+        let ip = self.symbol(Symbol::Cell(cell));
         let code = self.b.ins().load(clif::I64, trusted(), ip, 0);
         self.go(code, ip);
     }

@@ -3,6 +3,7 @@
 
 use super::{Segment, trusted};
 use crate::analysis::known::is_constant;
+use crate::symbol::{HostWord, Symbol};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{AbiParam, Block, InstBuilder, Signature, Value, types as clif};
 use cranelift_codegen::isa::CallConv;
@@ -111,7 +112,7 @@ impl Segment<'_, '_> {
         signature.params.extend([AbiParam::new(clif::I64); 2]);
         signature.returns.push(AbiParam::new(clif::I64));
         let signature = self.b.import_signature(signature);
-        let function = self.word(self.plan.host.map_get as u64);
+        let function = self.symbol(Symbol::Host(HostWord::MapGet));
         let call = self.b.ins().call_indirect(signature, function, &[map, key]);
         self.calls_host = true;
         let value = self.b.inst_results(call)[0];

@@ -3,7 +3,8 @@
 use super::state::{Held, Known};
 use super::{Segment, trusted};
 use crate::analysis::effects::Registers;
-use cranelift_codegen::ir::{InstBuilder, Value, types as clif};
+use crate::symbol::Symbol;
+use cranelift_codegen::ir::{ExternalName, GlobalValueData, InstBuilder, Value, types as clif};
 use heddle_beamfile::{Operand, Reg};
 use heddle_term::Term;
 
@@ -12,14 +13,21 @@ impl Segment<'_, '_> {
         self.b.ins().iconst(clif::I64, word as i64)
     }
 
-    /// The term that an operand stands for, unless it is a register.
+    /// A word that is filled in where the code is put.
+    pub(super) fn symbol(&mut self, symbol: Symbol) -> Value {
+        let name = ExternalName::user(self.b.func.declare_imported_user_function(symbol.name()));
+        let data = GlobalValueData::Symbol { name, offset: 0.into(), colocated: false, tls: false };
+        let global = self.b.func.create_global_value(data);
+        self.b.ins().symbol_value(clif::I64, global)
+    }
+
+    /// The term that an operand stands for, unless it is a register or a literal, which has an address.
     pub(super) fn constant(&self, operand: Operand) -> Option<u64> {
         let source = self.view().source;
         Some(match operand {
             Operand::I(value) => Term::try_small(value)?.raw(),
             Operand::Atom(index) => Term::atom(source.atoms[index as usize]).raw(),
             Operand::Nil => Term::NIL.raw(),
-            Operand::Literal(index) => source.literals[index as usize].raw(),
             _ => return None,
         })
     }
@@ -30,12 +38,15 @@ impl Segment<'_, '_> {
             Some(Reg::X(x)) => self.get_x(x),
             Some(Reg::Y(y)) => self.get_y(y),
             None => {
-                let Some(term) = self.constant(operand) else {
+                let (value, term) = if let Operand::Literal(index) = operand {
+                    (self.symbol(Symbol::Literal(index)), self.view().source.literals[index as usize])
+                } else if let Some(term) = self.constant(operand) {
+                    (self.word(term), Term::from_raw(term))
+                } else {
                     self.unfit.get_or_insert(super::Unfit("an operand that is no term"));
                     return self.word(0);
                 };
-                let value = self.word(term);
-                if let Some(known) = kind_of(Term::from_raw(term)) {
+                if let Some(known) = kind_of(term) {
                     self.state.known.insert(value, known);
                 }
                 value
