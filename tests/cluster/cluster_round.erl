@@ -88,10 +88,21 @@ await(Key, Until) ->
             Late = now_ms() > Until,
             case is_steady() of
                 false -> throw(lost);
-                true when Late -> close(Key), cluster_book:broken(rule(Key), {patience(), ms, Key}, nothing), throw(broken);
+                true when Late -> close(Key), cluster_book:broken(rule(Key), {patience(), ms, Key}, nothing(Key)), throw(broken);
                 true -> await(Key, Until)
             end
     end.
+
+%% What is known where nothing came: of a process whose end is awaited, what it does.
+nothing({down, _}) ->
+    case get(awaited_end) of
+        P when is_pid(P) ->
+            Items = [status, current_stacktrace, message_queue_len, messages, links, monitors, monitored_by, priority],
+            Of = try erpc:call(node(P), erlang, process_info, [P, Items], 5000) catch Class:Why -> {Class, Why} end,
+            {nothing, P, Of, process_info(self(), [messages, monitors])};
+        _ -> nothing
+    end;
+nothing(_) -> nothing.
 
 %% What is there for the key already, or nothing.
 arrived(Key) ->
@@ -174,6 +185,7 @@ down(M, Object, Reason) -> down(M, 'DOWN', Object, Reason).
 
 down(M, Tag, Object, Reason) ->
     cluster_sabotage:is_due(no_down) andalso demonitor(M, [flush]),
+    put(awaited_end, Object),
     {FoundTag, process, Found, Got} = await({down, M}),
     cluster_book:count(downs),
     excuse(down_reason, Reason, Got),

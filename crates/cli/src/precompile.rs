@@ -2,7 +2,7 @@
 
 use crate::listing::{list, list_part};
 use crate::otp::Otp;
-use crate::{code_file, emulator, erl, otp};
+use crate::{emulator, erl, otp};
 use heddle_abi::settings::SETTINGS;
 use heddle_engine::loader::{self, LoadOptions};
 use heddle_engine::second_tier::stored;
@@ -18,19 +18,21 @@ Makes machine code of the functions of modules, and writes it to a file. An emul
 program runs: they have their machine code after a few calls.
 
 A NAME is an application of OTP, a folder with .beam files, or a .beam file. Without names it takes those that most programs use:
-{applications}, and what erts loads first. A file has all that its emulators need: name these, too, with your own (`heddle precompile
+{applications}, as far as they are there, and what erts loads first. A file has all that its emulators need: name these, too, with your own (`heddle precompile
 kernel stdlib my_server/ebin`).
 
 The file fits this build of Heddle and this kind of processor. Others do not use it, nor does an emulator that loads other modules of these
 names: they compile what they need, as without it.
 
-  --output FILE   where it goes; an emulator reads it with +JMfile FILE. Without: beside the program, where emulators find it
+  --output FILE   where it goes (default heddle.code); an emulator uses it with +JMfile FILE
   --jobs N        threads (default: processors)
   --help          this text
 ";
 
 /// Applications that are taken without names.
 const APPLICATIONS: [&str; 6] = ["kernel", "stdlib", "compiler", "crypto", "mnesia", "dialyzer"];
+/// The file without `--output`.
+const FILE: &str = "heddle.code";
 /// What erts loads first.
 const FIRST: &str = "erts";
 /// No function is called as often: none is compiled by the way.
@@ -57,10 +59,12 @@ pub fn main(args: Vec<OsString>, otp: Option<OsString>) -> ! {
     }
     let otp = otp::find(otp.as_deref().map(Path::new)).unwrap_or_else(|problem| fail(&problem));
     if names.is_empty() {
-        names = std::iter::once(FIRST).chain(APPLICATIONS).map(PathBuf::from).collect();
+        // A small tree has not all of them.
+        let lib = otp.root.join("lib");
+        let there = APPLICATIONS.into_iter().filter(|name| application(Path::new(name), &lib).is_ok());
+        names = std::iter::once(FIRST).chain(there).map(PathBuf::from).collect();
     }
-    let output =
-        output.or_else(code_file::default).unwrap_or_else(|| fail("it is not known where this program stands: name a file (--output)"));
+    let output = output.unwrap_or_else(|| PathBuf::from(FILE));
     let files: Vec<PathBuf> = names.iter().flat_map(|name| files_of(name, &otp).unwrap_or_else(|problem| fail(&problem))).collect();
     let made = make(&files, jobs).unwrap_or_else(|problem| fail(&problem));
     write(&output, &made.bytes).unwrap_or_else(|error| fail(&format!("cannot write {}: {error}", output.display())));
