@@ -137,6 +137,8 @@ pub struct Compiler {
     builder: FunctionBuilderContext,
     pieces: Vec<Piece>,
     pub counts: Counts,
+    /// What is compiled is kept in a file.
+    stores: bool,
     /// What was compiled, if that is wanted.
     shown: Option<Vec<Shown>>,
 }
@@ -144,7 +146,13 @@ pub struct Compiler {
 impl Compiler {
     pub fn new(host: Host) -> Compiler {
         let counts = Counts::default();
-        Compiler { host, context: Context::new(), builder: FunctionBuilderContext::new(), pieces: Vec::new(), counts, shown: None }
+        let (context, builder) = (Context::new(), FunctionBuilderContext::new());
+        Compiler { host, context, builder, pieces: Vec::new(), counts, stores: false, shown: None }
+    }
+
+    /// One for code that is kept in a file (`store`).
+    pub fn for_file(host: Host) -> Compiler {
+        Compiler { stores: true, ..Compiler::new(Host { tells_lines: true, ..host }) }
     }
 
     /// Compiles the function with this index. Returns false if it is left to the first tier.
@@ -181,7 +189,8 @@ impl Compiler {
         let view = FunctionView { source, function };
         let live = Liveness::of(&view).ok_or(Unfit("it uses high registers"))?;
         let roots = roots::of(&view);
-        let plan = Plan { view, host: self.host, roots, live };
+        let addresses = (!self.stores).then(|| source.addresses(self.host));
+        let plan = Plan { view, host: self.host, roots, live, addresses };
         // The entry last: what is installed before is only reached from it.
         for &root in plan.roots.iter().rev() {
             self.segment(&plan, root)?;
@@ -232,7 +241,7 @@ impl Compiler {
         link(std::mem::take(&mut self.pieces), at)
     }
 
-    /// What was added, as bytes for [`restore`].
+    /// What was added, as bytes for [`restore`]. Only for a compiler that was made by `for_file`.
     pub fn store(&mut self) -> Vec<u8> {
         stored::encode(&std::mem::take(&mut self.pieces))
     }

@@ -71,3 +71,11 @@ pub struct Source<'a> {
     /// True if the instruction must be left to the first tier.
     pub is_left: &'a dyn Fn(usize) -> bool,
 }
+
+impl<'a> Source<'a> {
+    /// Where its things are.
+    pub fn addresses(&self, host: Host) -> Addresses<'a> {
+        let Source { base, operation, literals, imports, lambdas, .. } = *self;
+        Addresses { host, base, operation, literals, imports, lambdas }
+    }
+}

@@ -29,7 +29,7 @@ use crate::analysis::function::FunctionView;
 use crate::analysis::known::knows;
 use crate::analysis::liveness::Liveness;
 use crate::analysis::roots::Reach;
-use crate::host::Host;
+use crate::host::{Addresses, Host};
 use cranelift_codegen::ir::{self, AbiParam, Block, InstBuilder, MemFlagsData, Signature, UserFuncName, Value, types as clif};
 use cranelift_codegen::isa::{CallConv, TargetFrontendConfig};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
@@ -45,6 +45,8 @@ pub struct Plan<'a> {
     pub host: Host,
     pub roots: BTreeSet<usize>,
     pub live: Liveness,
+    /// Where the things are that the code refers to. None: that is filled in later.
+    pub addresses: Option<Addresses<'a>>,
 }
 
 /// The function is left to the first tier.

@@ -13,8 +13,16 @@ impl Segment<'_, '_> {
         self.b.ins().iconst(clif::I64, word as i64)
     }
 
-    /// A word that is filled in where the code is put.
+    /// The word that a symbol stands for. In code that is kept in a file it is filled in later. (A constant is made again wherever it is needed; a word
+    /// that is filled in is made once, before a loop, and takes a machine register there.)
     pub(super) fn symbol(&mut self, symbol: Symbol) -> Value {
+        if let Some(addresses) = &self.plan.addresses {
+            let Some(word) = symbol.value(addresses) else {
+                self.unfit.get_or_insert(super::Unfit("it refers to what is not there"));
+                return self.word(0);
+            };
+            return self.word(word);
+        }
         let name = ExternalName::user(self.b.func.declare_imported_user_function(symbol.name()));
         let data = GlobalValueData::Symbol { name, offset: 0.into(), colocated: false, tls: false };
         let global = self.b.func.create_global_value(data);

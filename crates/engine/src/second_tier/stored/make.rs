@@ -59,7 +59,7 @@ fn compile(instance: &Instance, host: Host) -> Option<Module> {
     let operation = |at: u32| instance.code[at as usize];
     let source = tables.source(&beam, instance.code.as_ptr() as usize, &operation);
     let source = source.borrow();
-    let mut compiler = Compiler::new(Host { tells_lines: true, ..host });
+    let mut compiler = Compiler::for_file(host);
     let mut functions = Vec::new();
     for index in (0..instance.functions.len()).filter(|&index| tables.fits(index)) {
         if compiler.add(&source, index) {
