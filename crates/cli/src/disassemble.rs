@@ -3,7 +3,6 @@
 use crate::listing::{list, list_part};
 use crate::messages::find;
 use crate::{emulator, erl};
-use heddle_abi::settings::SETTINGS;
 use heddle_engine::loader::{self, LoadOptions};
 use heddle_engine::second_tier::{self, Shown};
 use heddle_runtime::code::Instance;
@@ -30,9 +29,6 @@ Example:
   heddle disassemble lists:nth/2
 ";
 
-/// No function is called as often: none is compiled by the way.
-const NEVER: usize = 1_000_000_000;
-
 pub fn main(args: Vec<OsString>, otp: Option<OsString>) -> ! {
     let (mut clif, mut json, mut names) = (false, false, Vec::new());
     for arg in args {
@@ -51,9 +47,7 @@ pub fn main(args: Vec<OsString>, otp: Option<OsString>) -> ! {
         }
     }
     let wanted = wanted(&names).unwrap_or_else(|problem| erl::fail(&format!("heddle disassemble: {problem}")));
-    SETTINGS.jit.set(NEVER);
-    heddle_term::atom::set_limit(heddle_term::atom::MAX_LIMIT);
-    emulator::register_natives();
+    emulator::ready_to_compile();
     let mut shown = Vec::new();
     for (module, function, arity) in wanted {
         let failed = |problem: String| -> ! { erl::fail(&format!("heddle disassemble: {module} {function}/{arity}: {problem}")) };

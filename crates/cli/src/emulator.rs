@@ -45,6 +45,9 @@ const PRELOADED: &[&str] = &[
     "persistent_term",
 ];
 
+/// No function is called as often.
+const NEVER: usize = 1_000_000_000;
+
 /// What flags decide that is no single value of `heddle_abi::settings`.
 pub struct Config {
     /// `-smp disable`: threads take turns, and one scheduler does without read-modify-writes.
@@ -160,6 +163,13 @@ pub fn register_natives() {
     heddle_runtime::natives::register(heddle_modules::TABLE);
     heddle_runtime::natives::register(heddle_engine::second_tier::figures::TABLE);
     heddle_engine::install_natives();
+}
+
+/// Readies what loads modules and compiles their functions where no VM runs. None is compiled by the way.
+pub fn ready_to_compile() {
+    SETTINGS.jit.set(NEVER);
+    heddle_term::atom::set_limit(heddle_term::atom::MAX_LIMIT);
+    register_natives();
 }
 
 /// `flags`: those of the emulator as stock would get them, which only `system_info(emu_args)` shows.

@@ -3,7 +3,6 @@
 use crate::listing::{list, list_part};
 use crate::otp::Otp;
 use crate::{emulator, erl, otp};
-use heddle_abi::settings::SETTINGS;
 use heddle_engine::loader::{self, LoadOptions};
 use heddle_engine::second_tier::stored;
 use heddle_runtime::code::Instance;
@@ -35,8 +34,6 @@ const APPLICATIONS: [&str; 6] = ["kernel", "stdlib", "compiler", "crypto", "mnes
 const FILE: &str = "heddle.code";
 /// What erts loads first.
 const FIRST: &str = "erts";
-/// No function is called as often: none is compiled by the way.
-const NEVER: usize = 1_000_000_000;
 
 pub fn main(args: Vec<OsString>, otp: Option<OsString>) -> ! {
     let fail = |problem: &str| -> ! { erl::fail(&format!("heddle precompile: {problem}")) };
@@ -74,9 +71,7 @@ pub fn main(args: Vec<OsString>, otp: Option<OsString>) -> ! {
 }
 
 fn make(files: &[PathBuf], jobs: usize) -> Result<stored::make::Made, String> {
-    SETTINGS.jit.set(NEVER);
-    heddle_term::atom::set_limit(heddle_term::atom::MAX_LIMIT);
-    emulator::register_natives();
+    emulator::ready_to_compile();
     let load = |path: &PathBuf| -> Result<Instance, String> {
         let bytes = std::fs::read(path).map_err(|error| format!("{}: {error}", path.display()))?;
         loader::prepare_with(&bytes, LoadOptions::default()).map_err(|error| format!("{}: {error}", path.display()))

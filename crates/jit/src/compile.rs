@@ -237,8 +237,8 @@ impl Compiler {
     }
 
     /// Puts what was added where it can run. Returns `None` if that is nothing.
-    pub fn link(&mut self, at: &Addresses<'_>) -> Result<Option<Compiled>, CodeError> {
-        link(std::mem::take(&mut self.pieces), at)
+    pub fn link(&mut self) -> Result<Option<Compiled>, CodeError> {
+        link(std::mem::take(&mut self.pieces), |_| None)
     }
 
     /// What was added, as bytes for [`restore`]. Only for a compiler that was made by `for_file`.
@@ -249,10 +249,11 @@ impl Compiler {
 
 /// Puts what [`Compiler::store`] returned where it can run. Returns `None` if the bytes are not that.
 pub fn restore(bytes: &[u8], at: &Addresses<'_>) -> Result<Option<Compiled>, CodeError> {
-    stored::decode(bytes).map_or(Ok(None), |pieces| link(pieces, at))
+    stored::decode(bytes).map_or(Ok(None), |pieces| link(pieces, |symbol| symbol.value(at)))
 }
 
-fn link(pieces: Vec<Piece>, at: &Addresses<'_>) -> Result<Option<Compiled>, CodeError> {
+/// `value`: the word that a symbol stands for. Code that is compiled where it runs has no symbols.
+fn link(pieces: Vec<Piece>, value: impl Fn(Symbol) -> Option<u64>) -> Result<Option<Compiled>, CodeError> {
     let mut offsets = Vec::with_capacity(pieces.len());
     let mut end = 0usize;
     for piece in &pieces {
@@ -261,7 +262,7 @@ fn link(pieces: Vec<Piece>, at: &Addresses<'_>) -> Result<Option<Compiled>, Code
     }
     let words =
         pieces.iter().zip(&offsets).flat_map(|(piece, &offset)| piece.words.iter().map(move |&(within, symbol)| (offset + within, symbol)));
-    let words: Option<Vec<(usize, u64)>> = words.map(|(offset, symbol)| Some((offset, symbol.value(at)?))).collect();
+    let words: Option<Vec<(usize, u64)>> = words.map(|(offset, symbol)| Some((offset, value(symbol)?))).collect();
     let Some(words) = words.filter(|_| !pieces.is_empty()) else { return Ok(None) };
     let memory = CodeMemory::with(end, |bytes| {
         for (piece, &offset) in pieces.iter().zip(&offsets) {

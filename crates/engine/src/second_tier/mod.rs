@@ -231,7 +231,7 @@ fn compile_all(cells: &mut [u64], beam: &Verified, tables: &Tables) -> Option<Co
         for index in (0..beam.code.functions.len()).filter(|&index| tables.fits(index)) {
             compiler.add(&source, index);
         }
-        compiler.link(&tables.addresses(host, cells.as_ptr() as usize, &operation))
+        compiler.link()
     };
     COUNTS.add(&compiler.counts, thread_time() - before);
     let compiled = match compiled {

@@ -98,11 +98,12 @@ fn run() {
         };
         let Some(location) = code::locate(next as *const u64) else { continue };
         let instance = location.instance;
-        let index = instance.functions.iter().position(|function| function.entry == location.offset);
-        let stored = index.and_then(|index| {
-            let kept = instance.machine_code.as_deref().and_then(Kept::of)?;
-            kept.stored.as_ref()?.code(index)
-        });
+        let Some(index) = instance.functions.iter().position(|function| function.entry == location.offset) else {
+            forget_instance(instance);
+            continue;
+        };
+        let kept = instance.machine_code.as_deref().and_then(Kept::of);
+        let stored = kept.and_then(|kept| kept.stored.as_ref()?.code(index));
         if stored.is_none() && is_over_limit(calls) {
             count_on(&instance, location.offset, 2 * calls);
             forget_instance(instance);
@@ -118,7 +119,7 @@ fn run() {
                 if heddle_jit::is_full() {
                     return Outcome::NoRoom;
                 }
-                compile(&mut compiler, host, &instance, code, location.offset, calls)
+                compile(&mut compiler, host, &instance, code, index, calls)
             };
             let mut outcome = compile();
             if outcome == Outcome::NoRoom && residents.make_room(calls) {
@@ -172,11 +173,11 @@ enum Code<'a> {
     Stored(&'a [u8]),
 }
 
-/// Compiles the function with this entry, and puts its code in place.
-fn compile(compiler: &mut Compiler, host: Host, instance: &Instance, code: Code<'_>, entry: u32, calls: u64) -> Outcome {
+/// Compiles the function with this index, and puts its code in place.
+fn compile(compiler: &mut Compiler, host: Host, instance: &Instance, code: Code<'_>, index: usize, calls: u64) -> Outcome {
     let Some(kept) = instance.machine_code.as_deref().and_then(Kept::of) else { return Outcome::Nothing };
     let Some(tables) = &kept.tables else { return Outcome::Nothing };
-    let Some(index) = instance.functions.iter().position(|function| function.entry == entry) else { return Outcome::Nothing };
+    let entry = instance.functions[index].entry;
     let base = instance.code.as_ptr() as usize;
     let entry_address = base + entry as usize * 8;
     let Some(count_call) = OPERATIONS.get().map(|operations| operations.count_call) else { return Outcome::Nothing };
@@ -194,11 +195,10 @@ fn compile(compiler: &mut Compiler, host: Host, instance: &Instance, code: Code<
     // The operation of the entry stands where calls are counted.
     let first = counted::original(entry);
     let operation = |at: u32| cell(instance, if at == entry { first } else { at }).load(Ordering::Relaxed);
-    let addresses = tables.addresses(host, base, &operation);
     let compiled = match code {
-        Code::Stored(bytes) => heddle_jit::restore(bytes, &addresses),
+        Code::Stored(bytes) => heddle_jit::restore(bytes, &tables.addresses(host, base, &operation)),
         Code::File(beam) => match compiler.add(&tables.source(beam, base, &operation).borrow(), index) {
-            true => compiler.link(&addresses),
+            true => compiler.link(),
             false => Ok(None),
         },
     };

@@ -37,8 +37,8 @@ pub enum Problem {
     Damaged,
     /// Another Heddle made it, or another computer.
     Foreign,
-    /// There are atoms already.
-    Late,
+    /// Its atoms cannot have their numbers.
+    Atoms,
 }
 
 impl std::fmt::Display for Problem {
@@ -47,7 +47,7 @@ impl std::fmt::Display for Problem {
             Problem::Io(error) => write!(f, "{error}"),
             Problem::Damaged => write!(f, "it is damaged, or not a file of heddle precompile"),
             Problem::Foreign => write!(f, "it was made by another build of Heddle, or for another processor"),
-            Problem::Late => write!(f, "atoms were made before it was read"),
+            Problem::Atoms => write!(f, "its atoms cannot be made first: there are others already, or +t is too small"),
         }
     }
 }
@@ -78,7 +78,7 @@ pub fn open(path: &Path) -> Result<(), Problem> {
     let index: &'static [u8] = Box::leak(index.into_boxed_slice());
     let (names, modules) = format::index(index, &header).ok_or(Problem::Damaged)?;
     if !atom::place_all(header.first_atom as usize, &names) {
-        return Err(Problem::Late);
+        return Err(Problem::Atoms);
     }
     let _ = STORE.set(Store { file, modules });
     Ok(())
