@@ -100,7 +100,7 @@ nothing({down, _}) ->
             Items = [status, current_stacktrace, message_queue_len, messages, links, monitors, monitored_by, priority],
             Of = try erpc:call(node(P), erlang, process_info, [P, Items], 5000) catch Class:Why -> {Class, Why} end,
             {nothing, P, Of, process_info(self(), [messages, monitors])};
-        _ -> nothing
+        _ -> {nothing, process_info(self(), [messages, monitors])}
     end;
 nothing(_) -> nothing.
 
@@ -253,7 +253,7 @@ owed([Key | Others]) ->
         %% No process, so no DOWN: spawn_request with `monitor`.
         {ok, {_, error, _}} when element(1, Key) =:= spawn -> owed(Others -- [{down, element(2, Key)}]);
         {ok, _} -> cluster_book:count(owed), owed(Others);
-        none -> cluster_book:broken(rule(Key), {patience(), ms, Key}, nothing), owed(Others)
+        none -> cluster_book:broken(rule(Key), {patience(), ms, Key}, {nothing_after_the_connection, process_info(self(), [messages, monitors])}), owed(Others)
     end.
 
 %% Messages of workers may still come; those of the emulator all have come.

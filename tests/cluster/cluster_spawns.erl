@@ -2,7 +2,7 @@
 -module(cluster_spawns).
 -export([rounds/0]).
 -import(cluster_chance, [some/1, once_in/1, pick/1, shuffle/1, in_a_while/0]).
--import(cluster_round, [peer/0, end_of/1, known/1, open/1, close/1, may_come/1, await/1, arrived/1, watch/1, down/3, down/4, gone/2, right/3]).
+-import(cluster_round, [peer/0, is_steady/0, end_of/1, known/1, open/1, close/1, may_come/1, await/1, arrived/1, watch/1, down/3, down/4, gone/2, right/3]).
 
 rounds() ->
     [{spawn_requests, fun requests/0}, {spawn_wrong, fun wrong/0}, {spawn_abandoned, fun abandoned/0}, {spawn_functions, fun functions/0}].
@@ -39,6 +39,8 @@ options() ->
 answered(#{request := Request, started := Started, reply := Reply, tag := Tag, is_linked := IsLinked, is_monitored := IsMonitored} = R) ->
     P = known(await({answer, Started})),
     cluster_book:count(processes),
+    %% When the connection of the request ended before the reply was out, the process says over a new one that it is there: it is not monitored then.
+    is_steady() orelse throw(lost),
     case lists:member(Reply, [yes, success_only]) of
         true ->
             right(spawn_reply, {Tag, ok, P}, arrived({spawn, Request})),

@@ -6,7 +6,10 @@
 init(Home) -> loop(#{monitor => monitor(process, Home), seen => [], wanted => none}).
 
 %% Says first that it is there.
-init(Home, Ref) -> Home ! {Ref, self()}, init(Home).
+init(Home, Ref) ->
+    cluster_sabotage:is_now(late) andalso begin erlang:disconnect_node(node(Home)), timer:sleep(200) end,
+    Home ! {Ref, self()},
+    init(Home).
 
 %% Looks at an argument of any size, too.
 init(Home, Ref, Key, Term) ->

@@ -221,6 +221,11 @@ class Sabotage(unittest.TestCase):
                 self.assertIn("repeat it with: tests/cluster/run", done.stdout)
                 self.assertTrue(found <= set(RULES))
 
+    def test_a_process_that_answers_over_a_later_connection_than_its_request_breaks_no_rule(self):
+        done, report = self.run_it("--sabotage", "late", "--only", "spawn_requests", "--patience", "3", "--seconds", "10")
+        self.assertEqual((done.returncode, report["broken"]), (0, []), done.stdout)
+        self.assertGreater(report["counts"]["rounds_lost"], 10)
+
     def test_old_pids_are_used(self):
         done, report = self.run_it("--faults", "kill", "--seconds", "12", "--only", "old_pids,streams")
         self.assertEqual((done.returncode, report["broken"]), (0, []), done.stdout)

@@ -1,6 +1,6 @@
 //! Starting the VM: settings, natives, preloaded modules, the first processes.
 
-use crate::code_file;
+use crate::code_file::CodeFile;
 use crate::otp::Otp;
 use crate::threads::{Resolved, Threads};
 use heddle_abi::flags::{self, Effect, Wrong};
@@ -16,7 +16,6 @@ use heddle_runtime::{proctab, sched, sequential, sizes, spawn, time, time_offset
 use heddle_term::area;
 use heddle_term::code_cell::Mfa;
 use heddle_term::{Atom, Heap, Term};
-use std::path::PathBuf;
 use std::time::Duration;
 
 /// Modules that are there before any process runs, in loading order (as ERTS's `pre_loaded`).
@@ -54,13 +53,12 @@ pub struct Config {
     pub sequential: bool,
     pub threads: Threads,
     pub boot_module: String,
-    /// The file with machine code that is used, if any.
-    pub code_file: Option<PathBuf>,
+    pub code_file: CodeFile,
 }
 
 impl Default for Config {
     fn default() -> Self {
-        Config { sequential: false, threads: Threads::new(cores()), boot_module: "init".into(), code_file: None }
+        Config { sequential: false, threads: Threads::new(cores()), boot_module: "init".into(), code_file: CodeFile::Default }
     }
 }
 
@@ -126,7 +124,7 @@ fn honour(config: &mut Config, name: &str, value: &str) -> Result<(), String> {
             SETTINGS.utf8_names.set(utf8_locale());
             SETTINGS.untranslatable_names.set(untranslatable(value));
         }
-        "JMfile" => config.code_file = (value != "none").then(|| value.into()),
+        "JMfile" => config.code_file = if value == "none" { CodeFile::None } else { CodeFile::At(value.into()) },
         "V" => crate::erl::print_version(),
         _ => unreachable!("+{name} is by_cli in the table of flags, and not here"),
     }
@@ -199,9 +197,7 @@ pub fn start(config: Config, otp: &Otp, flags: &[Vec<u8>], arguments: Vec<Vec<u8
     if SETTINGS.memory.is(MemoryArchitecture::Shared) {
         heddle_runtime::shared::want();
     }
-    if let Some(path) = &config.code_file {
-        code_file::open(path).unwrap_or_else(|problem| crate::erl::fail(&format!("heddle: {problem}")));
-    }
+    config.code_file.open().unwrap_or_else(|problem| crate::erl::fail(&format!("heddle: {problem}")));
     proctab::init(SETTINGS.process_limit.get(), SETTINGS.port_limit.get());
     register_natives();
     heddle_nif::install(&otp.erts_version, &otp.release);

@@ -2,7 +2,7 @@
 
 use crate::listing::{list, list_part};
 use crate::otp::Otp;
-use crate::{emulator, erl, otp};
+use crate::{code_file, emulator, erl, otp};
 use heddle_engine::loader::{self, LoadOptions};
 use heddle_engine::second_tier::stored;
 use heddle_runtime::code::Instance;
@@ -23,15 +23,13 @@ kernel stdlib my_server/ebin`).
 The file fits this build of Heddle and this kind of processor. Others do not use it, nor does an emulator that loads other modules of these
 names: they compile what they need, as without it.
 
-  --output FILE   where it goes (default heddle.code); an emulator uses it with +JMfile FILE
+  --output FILE   where it goes; an emulator reads it with +JMfile FILE. Without: beside the program, where emulators find it
   --jobs N        threads (default: processors)
   --help          this text
 ";
 
 /// Applications that are taken without names.
 const APPLICATIONS: [&str; 6] = ["kernel", "stdlib", "compiler", "crypto", "mnesia", "dialyzer"];
-/// The file without `--output`.
-const FILE: &str = "heddle.code";
 /// What erts loads first.
 const FIRST: &str = "erts";
 
@@ -61,7 +59,8 @@ pub fn main(args: Vec<OsString>, otp: Option<OsString>) -> ! {
         let there = APPLICATIONS.into_iter().filter(|name| application(Path::new(name), &lib).is_ok());
         names = std::iter::once(FIRST).chain(there).map(PathBuf::from).collect();
     }
-    let output = output.unwrap_or_else(|| PathBuf::from(FILE));
+    let output =
+        output.or_else(code_file::default).unwrap_or_else(|| fail("it is not known where this program stands: name a file (--output)"));
     let files: Vec<PathBuf> = names.iter().flat_map(|name| files_of(name, &otp).unwrap_or_else(|problem| fail(&problem))).collect();
     let made = make(&files, jobs).unwrap_or_else(|problem| fail(&problem));
     write(&output, &made.bytes).unwrap_or_else(|error| fail(&format!("cannot write {}: {error}", output.display())));

@@ -133,6 +133,50 @@ fn code_that_was_made_before_is_used() {
 }
 
 #[test]
+fn atoms_that_only_the_file_knows_are_not_there() {
+    let Some(otp) = place::otp() else { return };
+    let file = Temporary::new("atoms.code");
+    let made = heddle(&["precompile", "--output", file.path(), "mnesia"]);
+    assert!(made.status.success(), "{}", text(&made.stderr));
+    assert!(std::fs::read(&file.0).unwrap().windows(12).any(|part| part == b"mnesia_frag_"), "{}", otp.display());
+    // The keys of the map are in the order in which their atoms are made, which is not that of the file.
+    let eval = "[Later, New, Sooner] = [list_to_atom(N) || N <- [\"mnesia_tm\", \"no_module_has_this_name\", \"mnesia_frag\"]], \
+                Is = try list_to_existing_atom(\"mnesia_schema\") of A -> A catch error:badarg -> none end, \
+                io:format(\"~p ~p ~p ~p\", [Is, erlang:system_info(atom_count), maps:keys(#{Sooner => 1, New => 2, Later => 3}), erts_debug:get_internal_state({atom, 9000})]), halt().";
+    let with = |file: &str| text(&heddle(&["erl", "+JMfile", file, "-noshell", "-eval", eval]).stdout);
+    let seen = with(file.path());
+    assert!(seen.starts_with("none ") && seen.contains("[mnesia_tm,no_module_has_this_name,mnesia_frag]"), "{seen}");
+    assert_eq!(seen, with("none"));
+}
+
+#[test]
+fn the_file_beside_the_program_is_used() {
+    if place::otp().is_none() {
+        return;
+    }
+    let folder = std::env::temp_dir().join(format!("heddle-beside-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let program = folder.join("heddle");
+    std::fs::copy(env!("CARGO_BIN_EXE_heddle"), &program).unwrap();
+    let run = |args: &[&str]| Command::new(&program).args(args).env("HEDDLE_OTP", place::otp().unwrap()).output().unwrap();
+    let taken = || {
+        let eval = "Call = fun() -> [lists:reverse([1, 2]) || _ <- lists:seq(1, 1000)], maps:get(stored, heddle_stats:jit()) end, \
+                    Until = fun F(0) -> Call(); F(N) -> case Call() of 0 -> timer:sleep(5), F(N - 1); Count -> Count end end, \
+                    io:format(\"~p\", [Until(100) > 0]), halt().";
+        let output = run(&["erl", "-noshell", "-eval", eval]);
+        text(&output.stdout) + &text(&output.stderr)
+    };
+    assert_eq!(taken(), "false");
+    let made = run(&["precompile", "stdlib"]);
+    assert!(made.status.success() && folder.join("heddle.code").is_file(), "{}", text(&made.stderr));
+    assert_eq!(taken(), "true");
+    // One that does not fit is not used.
+    std::fs::write(folder.join("heddle.code"), "of another program").unwrap();
+    assert_eq!(taken(), "false");
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
+#[test]
 fn precompile_says_what_is_wrong() {
     if place::otp().is_none() {
         return;

@@ -1,10 +1,13 @@
 //! The atom table: names to numbers and back. Atoms are never removed. Reads take no lock: the name index is replaced as a
 //! whole when it grows (old ones are kept, their sizes form a geometric series), and the entries lie in chunks that never
 //! move.
+//!
+//! Numbers can be reserved for names that machine code from a file knows (`reserve`). Such an atom is not there for programs until it is made. So
+//! beside its number an atom has a rank: how many atoms were there when it was made. Programs see the order of ranks, in small maps.
 
 use heddle_abi::settings::SETTINGS;
 use std::hash::{BuildHasher, Hasher};
-use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Mutex, Once};
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -29,7 +32,12 @@ const CHUNKS: usize = 8192;
 struct Entry {
     name: &'static str,
     hash: u64,
+    /// `RESERVED` until the atom is made. Release in `make`, Acquire in `lookup`. Relaxed where an atom is at hand: it was made before.
+    rank: AtomicU32,
 }
+
+/// The rank of an atom that is not there yet.
+const RESERVED: u32 = u32::MAX;
 
 struct Index {
     /// Atom number + 1, or 0.
@@ -41,8 +49,12 @@ struct Index {
 static ENTRIES: [AtomicPtr<Entry>; CHUNKS] = [const { AtomicPtr::new(std::ptr::null_mut()) }; CHUNKS];
 /// Release in `grow`, Acquire in all readers: the slots of an index that is seen are filled.
 static INDEX: AtomicPtr<Index> = AtomicPtr::new(std::ptr::null_mut());
-/// Release in `place`. Readers load Relaxed: they only compare or count.
+/// Numbers that are taken. Release in `place_kept`. Readers load Relaxed: they only compare or count.
+static NUMBERS: AtomicUsize = AtomicUsize::new(0);
+/// Atoms that are there. Release in `make`. Readers load Relaxed: they only compare or count.
 static COUNT: AtomicUsize = AtomicUsize::new(0);
+/// True if ranks differ from numbers. Relaxed: it changes before there are atoms that it is true of.
+static IS_RANKED: AtomicBool = AtomicBool::new(false);
 static WRITER: Mutex<()> = Mutex::new(());
 /// Done when the predefined names are in the table.
 static FILLED: Once = Once::new();
@@ -65,7 +77,13 @@ fn entry(index: u32) -> &'static Entry {
     unsafe { &*chunk.add(index as usize % CHUNK) }
 }
 
+/// The atom of this name, if it is there.
 fn lookup(name: &str, hash: u64) -> Option<Atom> {
+    find(name, hash).filter(|atom| entry(atom.0).rank.load(Ordering::Acquire) != RESERVED)
+}
+
+/// The atom of this name, which may be reserved.
+fn find(name: &str, hash: u64) -> Option<Atom> {
     // Acquire: pairs with the Release store in `insert`/`grow`.
     let index = INDEX.load(Ordering::Acquire);
     if index.is_null() {
@@ -110,20 +128,27 @@ fn insert(name: &str, hash: u64) -> Result<Atom, AtomError> {
     if COUNT.load(Ordering::Relaxed) >= limit() {
         return Err(AtomError::TableFull);
     }
+    if let Some(atom) = find(name, hash) {
+        return Ok(make(atom));
+    }
+    if NUMBERS.load(Ordering::Relaxed) >= MAX_LIMIT {
+        return Err(AtomError::TableFull);
+    }
     Ok(place(name, hash))
 }
 
-/// Makes atoms with these names, which get the numbers from `first` on. Returns false, and makes none or not all, if they would get other numbers:
-/// there are not as many atoms, there is one with such a name, or there is no room.
-pub fn place_all(first: usize, names: &[&'static str]) -> bool {
+/// Keeps the numbers from `first` on for these names. Returns false, and keeps none or not all, if they are taken, or if there is an atom with
+/// such a name.
+pub fn reserve(first: usize, names: &[&'static str]) -> bool {
     fill();
     let _guard = WRITER.lock().unwrap();
-    if COUNT.load(Ordering::Relaxed) != first || first + names.len() > limit() {
+    if NUMBERS.load(Ordering::Relaxed) != first || first + names.len() > MAX_LIMIT {
         return false;
     }
+    IS_RANKED.store(true, Ordering::Relaxed);
     names.iter().all(|&name| {
         let hash = hash_name(name);
-        let is_new = lookup(name, hash).is_none();
+        let is_new = find(name, hash).is_none();
         if is_new {
             place_kept(name, hash);
         }
@@ -131,23 +156,32 @@ pub fn place_all(first: usize, names: &[&'static str]) -> bool {
     })
 }
 
-/// Appends a name that is not there yet; the writer lock is held.
-fn place(name: &str, hash: u64) -> Atom {
-    place_kept(Box::leak(name.to_owned().into_boxed_str()), hash)
+/// The atom, which has its number, is there from now on; the writer lock is held.
+fn make(atom: Atom) -> Atom {
+    let (entry, rank) = (entry(atom.0), COUNT.load(Ordering::Relaxed));
+    BYTES.fetch_add(entry.name.len(), Ordering::Relaxed);
+    entry.rank.store(rank as u32, Ordering::Release);
+    COUNT.store(rank + 1, Ordering::Release);
+    atom
 }
 
+/// Appends a name that is not there yet, and makes its atom; the writer lock is held.
+fn place(name: &str, hash: u64) -> Atom {
+    make(place_kept(Box::leak(name.to_owned().into_boxed_str()), hash))
+}
+
+/// Appends a name that is not there yet; the writer lock is held.
 fn place_kept(name: &'static str, hash: u64) -> Atom {
-    let number = COUNT.load(Ordering::Relaxed);
+    let number = NUMBERS.load(Ordering::Relaxed);
     let cell = &ENTRIES[number / CHUNK];
     if cell.load(Ordering::Relaxed).is_null() {
-        let chunk: Vec<Entry> = (0..CHUNK).map(|_| Entry { name: "", hash: 0 }).collect();
+        let chunk: Vec<Entry> = (0..CHUNK).map(|_| Entry { name: "", hash: 0, rank: AtomicU32::new(RESERVED) }).collect();
         // Release: pairs with the Acquire in `entry`.
         cell.store(Box::leak(chunk.into_boxed_slice()).as_mut_ptr(), Ordering::Release);
     }
-    BYTES.fetch_add(name.len(), Ordering::Relaxed);
     // SAFETY: the slot is not published yet and we hold the writer lock.
-    unsafe { *cell.load(Ordering::Relaxed).add(number % CHUNK) = Entry { name, hash } };
-    COUNT.store(number + 1, Ordering::Release);
+    unsafe { *cell.load(Ordering::Relaxed).add(number % CHUNK) = Entry { name, hash, rank: AtomicU32::new(RESERVED) } };
+    NUMBERS.store(number + 1, Ordering::Release);
     // SAFETY: published indices are never freed.
     let len = unsafe { &*INDEX.load(Ordering::Relaxed) }.slots.len();
     if (number + 1) * 2 > len {
@@ -176,7 +210,7 @@ fn link_into(slots: &[AtomicU32], number: u32, hash: u64) {
 
 fn grow(len: usize) {
     let slots: Box<[AtomicU32]> = (0..len).map(|_| AtomicU32::new(0)).collect();
-    for number in 0..COUNT.load(Ordering::Relaxed) as u32 {
+    for number in 0..NUMBERS.load(Ordering::Relaxed) as u32 {
         link_into(&slots, number, entry(number).hash);
     }
     // The old index is left to readers that may still walk it.
@@ -225,6 +259,24 @@ impl Atom {
         entry(self.0).name
     }
 
+    /// The order in which atoms were made.
+    #[inline(always)]
+    pub fn cmp_age(self, other: Atom) -> std::cmp::Ordering {
+        if IS_RANKED.load(Ordering::Relaxed) { self.rank().cmp(&other.rank()) } else { self.0.cmp(&other.0) }
+    }
+
+    /// How many atoms were there when it was made.
+    pub fn rank(self) -> u32 {
+        entry(self.0).rank.load(Ordering::Relaxed)
+    }
+
+    /// The atom with this rank.
+    pub fn of_rank(rank: u32) -> Option<Atom> {
+        let numbers = NUMBERS.load(Ordering::Relaxed) as u32;
+        let mut atoms = (0..numbers).map(Atom).filter(|atom| atom.rank() != RESERVED);
+        atoms.find(|atom| atom.rank() == rank)
+    }
+
     /// Order of atoms as terms: by their characters (code points).
     pub fn cmp_name(self, other: Atom) -> std::cmp::Ordering {
         if self == other { std::cmp::Ordering::Equal } else { self.name().as_bytes().cmp(other.name().as_bytes()) }
@@ -244,6 +296,7 @@ pub fn table_full() -> ! {
     std::process::exit(1)
 }
 
+/// Atoms that are there.
 pub fn count() -> usize {
     COUNT.load(Ordering::Relaxed)
 }
@@ -253,23 +306,31 @@ pub fn limit() -> usize {
 pub fn set_limit(limit: usize) {
     SETTINGS.atom_limit.set(limit);
 }
-/// What must be true of the table: each atom is found by its name, from where the index says, and the index has each once and room for as many
-/// again. No thread makes atoms meanwhile.
+/// What must be true of the table: each atom is found by its name, from where the index says, the index has each once and room for as many
+/// again, and each rank is had once. No thread makes atoms meanwhile.
 #[cfg(any(test, feature = "narrow-hash"))]
 pub fn check() {
     // SAFETY: published indices are never freed.
     let slots = unsafe { &(&*INDEX.load(Ordering::Acquire)).slots };
     let mut numbers: Vec<u32> = slots.iter().map(|slot| slot.load(Ordering::Relaxed)).filter(|&n| n != 0).collect();
     numbers.sort_unstable();
-    assert!(numbers.iter().copied().eq(1..=count() as u32), "{} of {} are in the index", numbers.len(), count());
-    assert!(count() * 2 <= slots.len());
-    let mut bytes = 0;
-    for number in 0..count() as u32 {
+    let all = NUMBERS.load(Ordering::Relaxed);
+    assert!(numbers.iter().copied().eq(1..=all as u32), "{} of {all} are in the index", numbers.len());
+    assert!(all * 2 <= slots.len());
+    let (mut bytes, mut ranks) = (0, Vec::new());
+    for number in 0..all as u32 {
         let atom = Atom(number);
-        let Entry { name, hash } = *entry(number);
-        bytes += name.len();
-        assert!(hash == hash_name(name) && lookup(name, hash) == Some(atom), "{name}");
+        let &Entry { name, hash, .. } = entry(number);
+        assert!(hash == hash_name(name) && find(name, hash) == Some(atom), "{name}");
+        let is_there = atom.rank() != RESERVED;
+        assert_eq!(lookup(name, hash), is_there.then_some(atom), "{name}");
+        if is_there {
+            bytes += name.len();
+            ranks.push(atom.rank());
+        }
     }
+    ranks.sort_unstable();
+    assert!(ranks.into_iter().eq(0..count() as u32));
     assert_eq!(bytes, name_bytes());
 }
 

@@ -36,13 +36,15 @@ pub fn cmp_exact(a: Term, b: Term) -> Ordering {
     compare(a, b, true)
 }
 
-/// The order in which a flat map stores its keys: atoms by number, everything else by exact term order.
+/// The order in which a flat map stores its keys: atoms by age, everything else by exact term order.
 #[inline(always)]
 pub fn cmp_map_keys(a: Term, b: Term) -> Ordering {
     if a == b {
         Ordering::Equal
-    } else if (a.is_atom() && b.is_atom()) || (a.is_small() && b.is_small()) {
+    } else if a.is_small() && b.is_small() {
         (a.raw() as i64).cmp(&(b.raw() as i64))
+    } else if let (Some(a), Some(b)) = (a.as_atom(), b.as_atom()) {
+        a.cmp_age(b)
     } else {
         compare(a, b, true)
     }

@@ -310,7 +310,7 @@ flags! {
             "bad +JPperf support flag {}"
         )
     };
-    "JMfile" Value "FILE|none" "a file with machine code that heddle precompile made before (default none)" by_cli;
+    "JMfile" Value "FILE|none" "the file with machine code that was made before (default: what heddle precompile wrote beside the program)" by_cli;
     "JMlimit" Value "MIB" "how much machine code there may be at a time, in MiB (1024K is 1 MiB); then code that is not entered leaves (default 256)" {
         /// Maximum of machine code.
         code_limit_bytes: Number = 256 << 20,

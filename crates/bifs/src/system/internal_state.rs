@@ -15,7 +15,7 @@ use heddle_term::bits::BitsView;
 use heddle_term::ident::RefView;
 use heddle_term::refbin::RefBin;
 use heddle_term::resource::{ResourcePtr, is_written, share};
-use heddle_term::{Atom, Kind, Resource, Term, am, atom, big, hash, map};
+use heddle_term::{Atom, Kind, Resource, Term, am, big, hash, map};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -106,10 +106,10 @@ fn get_internal_state(p: &mut Process, a: &[Term]) -> NativeResult {
                 }
                 None => Err(p.badarg()),
             },
-            "atom" => match args::count(value) {
-                Some(index) if index < atom::count() => Ok(Atom::from_index(index as u32).into()),
-                _ => Err(p.badarg()),
-            },
+            "atom" => {
+                let rank = args::count(value).and_then(|rank| u32::try_from(rank).ok());
+                rank.and_then(Atom::of_rank).map(Term::atom).ok_or_else(|| p.badarg())
+            }
             "internal_hash" => Ok(p.heap.unsigned(hash::internal_hash(value) >> 32)),
             "binary_info" if value.is_bitstring() => Ok(binary_info(p, value)),
             "have_pending_exit" if value.is_local_pid() => {

@@ -2,7 +2,7 @@
 //!
 //! `heddle precompile` makes the file for the modules of libraries. A function takes its code from it after few calls, which costs microseconds. What differs
 //! from one run to the next is filled in (`heddle_jit::restore`), but for the numbers of atoms, which are part of instructions. So the file has the
-//! names of all atoms up to the last one that its code knows, and the VM makes them first: then they have the same numbers.
+//! names of all atoms up to the last one that its code knows, and the VM keeps the numbers for them.
 
 mod format;
 mod key;
@@ -47,7 +47,7 @@ impl std::fmt::Display for Problem {
             Problem::Io(error) => write!(f, "{error}"),
             Problem::Damaged => write!(f, "it is damaged, or not a file of heddle precompile"),
             Problem::Foreign => write!(f, "it was made by another build of Heddle, or for another processor"),
-            Problem::Atoms => write!(f, "its atoms cannot be made first: there are others already, or +t is too small"),
+            Problem::Atoms => write!(f, "the numbers of its atoms are taken"),
         }
     }
 }
@@ -77,7 +77,7 @@ pub fn open(path: &Path) -> Result<(), Problem> {
     }
     let index: &'static [u8] = Box::leak(index.into_boxed_slice());
     let (names, modules) = format::index(index, &header).ok_or(Problem::Damaged)?;
-    if !atom::place_all(header.first_atom as usize, &names) {
+    if !atom::reserve(header.first_atom as usize, &names) {
         return Err(Problem::Atoms);
     }
     let _ = STORE.set(Store { file, modules });
