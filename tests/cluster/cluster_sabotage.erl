@@ -4,7 +4,7 @@
 
 %% The opportunity that is taken: not the first one, so that connections and names are there.
 -define(TURN, 12).
-%% Of what is done again and again: one opportunity of so many is taken.
+%% What is done again and again: at each eighth opportunity.
 -define(OFTEN, 8).
 
 prepare(Kind) ->
