@@ -77,13 +77,8 @@ pub fn work(p: &mut Process, bytes: usize) -> Result<(), Thrown> {
 
 /// The same for work on every word of a term. The words of a term that is too large for a normal scheduler are not all counted here.
 pub fn work_on(p: &mut Process, term: Term) -> Result<(), Thrown> {
-    work_on_words(p, term, HERE_BYTES / 8)
-}
-
-/// The same for work that takes less time: a normal scheduler does it for a term of up to `most` words.
-pub fn work_on_words(p: &mut Process, term: Term, most: usize) -> Result<(), Thrown> {
-    let words = flat_size_to(term, Keep::NOTHING, most);
-    if words > most && !sched::on_dirty_thread() {
+    let words = flat_size_to(term, Keep::NOTHING, HERE_BYTES / 8);
+    if words > HERE_BYTES / 8 && !sched::on_dirty_thread() {
         return Err(Thrown::DirtyCpu);
     }
     done(p, words * 8);

@@ -5,7 +5,7 @@ use heddle_natives::long;
 use heddle_runtime::process::{NativeResult, Process, Thrown};
 use heddle_runtime::sched;
 use heddle_term::bits::BitsView;
-use heddle_term::etf::{self, DecodeError, DecodeOptions, EncodeOptions};
+use heddle_term::etf::{self, DecodeError, DecodeOptions, EncodeOptions, Unencoded};
 use heddle_term::{Atom, Term, list};
 
 heddle_runtime::natives! { TABLE:
@@ -26,8 +26,10 @@ heddle_runtime::natives! { TABLE:
 const DECODED_HERE_BYTES: usize = 192 * 1024;
 /// Bytes of a term that are decoded to see whether it is as long as what there is.
 const TRIED_BYTES: usize = 8 * 1024;
-/// Words of a term that a normal scheduler encodes at one go, which takes as long.
-const ENCODED_HERE_WORDS: usize = 128 * 1024;
+/// Bytes of a term, besides those of its bitstrings, that a normal scheduler encodes at one go, which takes as long.
+const ENCODED_HERE_BYTES: usize = 256 * 1024;
+/// Encoded bytes per reduction.
+const ENCODED_BYTES_PER_REDUCTION: usize = 50;
 
 fn decode(p: &mut Process, binary: Term, safe: bool, used: bool) -> NativeResult {
     let mut copy = Vec::new();
@@ -104,18 +106,30 @@ fn encode_options(term: Option<&Term>) -> Option<EncodeOptions> {
     (!(options.local && options.deterministic)).then_some(options)
 }
 
-fn work_on(p: &mut Process, term: Term, options: &EncodeOptions) -> Result<(), Thrown> {
-    match options.compressed {
-        Some(_) => long::work_on(p, term),
-        None => long::work_on_words(p, term, ENCODED_HERE_WORDS),
+/// Bytes of a term that are encoded at one go. A term that will be compressed, which takes longer, is looked at first.
+fn most_bytes(p: &mut Process, term: Term, options: &EncodeOptions) -> Result<usize, Thrown> {
+    if options.compressed.is_some() {
+        long::work_on(p, term)?;
+        return Ok(usize::MAX);
+    }
+    Ok(if sched::on_dirty_thread() { usize::MAX } else { ENCODED_HERE_BYTES })
+}
+
+fn encoded<T>(p: &mut Process, encoded: Result<T, Unencoded>, bytes: impl Fn(&T) -> usize) -> Result<T, Thrown> {
+    match encoded {
+        Ok(done) => {
+            p.bump(bytes(&done) / ENCODED_BYTES_PER_REDUCTION);
+            Ok(done)
+        }
+        Err(Unencoded::Long) => Err(Thrown::DirtyCpu),
+        Err(Unencoded::TooLarge) => Err(p.system_limit()),
     }
 }
 
 fn term_to_binary(p: &mut Process, a: &[Term]) -> NativeResult {
     let Some(options) = encode_options(a.get(1)) else { return Err(p.badarg()) };
-    work_on(p, a[0], &options)?;
-    let Some(bytes) = etf::try_encode(a[0], &options) else { return Err(p.system_limit()) };
-    p.bump(bytes.len() / 256);
+    let most = most_bytes(p, a[0], &options)?;
+    let bytes = encoded(p, etf::encode_short(a[0], &options, most), Vec::len)?;
     Ok(p.heap.binary(&bytes))
 }
 
@@ -126,9 +140,8 @@ fn term_to_iovec(p: &mut Process, a: &[Term]) -> NativeResult {
         let binary = term_to_binary(p, a)?;
         return Ok(p.heap.list(&[binary]));
     }
-    work_on(p, a[0], &options)?;
-    let Some((bytes, cuts)) = etf::encode_parts(a[0], &options) else { return Err(p.system_limit()) };
-    p.bump(bytes.len() / 256);
+    let most = most_bytes(p, a[0], &options)?;
+    let (bytes, cuts) = encoded(p, etf::encode_parts_short(a[0], &options, most), |(bytes, _)| bytes.len())?;
     let mut vector = Vec::with_capacity(2 * cuts.len() + 1);
     let mut from = 0;
     for (at, bits) in cuts {

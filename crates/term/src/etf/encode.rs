@@ -36,6 +36,20 @@ pub fn encode(term: Term, options: &EncodeOptions) -> Vec<u8> {
 
 /// The same; None if a length does not fit in its field, or if the computer has not the memory.
 pub fn try_encode(term: Term, options: &EncodeOptions) -> Option<Vec<u8>> {
+    encode_short(term, options, usize::MAX).ok()
+}
+
+/// Why a term is not encoded.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Unencoded {
+    /// It has more bytes than asked for.
+    Long,
+    /// A length does not fit in its field, or the computer has not the memory.
+    TooLarge,
+}
+
+/// As `try_encode`, of a term with about `most_bytes` at most, besides those of bitstrings.
+pub fn encode_short(term: Term, options: &EncodeOptions, most_bytes: usize) -> Result<Vec<u8>, Unencoded> {
     // Room for a small term. Grown from one byte on, it would be allocated four times.
     let mut out = Vec::with_capacity(64);
     out.push(VERSION);
@@ -44,25 +58,27 @@ pub fn try_encode(term: Term, options: &EncodeOptions) -> Option<Vec<u8>> {
         out.extend_from_slice(&[0; 8]);
     }
     let start = out.len();
-    let mut outcome = encode_up_to(&mut out, term, options, CHECKED_BYTES);
+    let mut outcome = encode_up_to(&mut out, term, options, CHECKED_BYTES, most_bytes);
     if outcome == Outcome::Full {
         out.truncate(start);
         let size = external_size(term, options);
         // All of it, and at the end a copy.
         if !heddle_memory::fits(2 * size) {
-            return None;
+            return Err(Unencoded::TooLarge);
         }
         out.reserve_exact(size);
-        outcome = encode_up_to(&mut out, term, options, usize::MAX);
+        outcome = encode_up_to(&mut out, term, options, usize::MAX, most_bytes);
     }
-    if outcome == Outcome::TooLarge {
-        return None;
+    match outcome {
+        Outcome::Done | Outcome::Full => {}
+        Outcome::Long => return Err(Unencoded::Long),
+        Outcome::TooLarge => return Err(Unencoded::TooLarge),
     }
     if options.local {
         let seal = local_seal(&out[10..]);
         out[2..10].copy_from_slice(&seal.to_be_bytes());
     }
-    Some(match options.compressed {
+    Ok(match options.compressed {
         Some(level) if !options.local => compress(&out, level).unwrap_or(out),
         _ => out,
     })
@@ -83,7 +99,7 @@ fn compress(plain: &[u8], level: u32) -> Option<Vec<u8>> {
 pub fn external_size(term: Term, options: &EncodeOptions) -> usize {
     // The seal of the local form takes a tag and eight bytes.
     let seal = if options.local { 9 } else { 0 };
-    let (bytes, cuts, _) = parts(term, options);
+    let (bytes, cuts, _) = parts(term, options, usize::MAX);
     seal + bytes.len() + cuts.iter().filter_map(|cut| BitsView::of(cut.1)).map(|view| (view.size_bits / 8) as usize).sum::<usize>()
 }
 
@@ -95,7 +111,7 @@ pub(super) fn local_seal(bytes: &[u8]) -> u64 {
 
 /// Appends a term without version byte.
 pub fn encode_body(out: &mut Vec<u8>, term: Term, options: &EncodeOptions) {
-    encode_up_to(out, term, options, usize::MAX);
+    encode_up_to(out, term, options, usize::MAX, usize::MAX);
 }
 
 fn encoder<'a>(out: &'a mut Vec<u8>, options: &EncodeOptions) -> Encoder<'a, WholeAtoms, false> {
@@ -108,17 +124,24 @@ enum Outcome {
     Done,
     /// A binary would end after the limit.
     Full,
+    /// There are more bytes than asked for.
+    Long,
     /// A length does not fit in its field.
     TooLarge,
 }
 
-/// The same, up to that length. Where the outcome is not `Done`, encoding stops.
-fn encode_up_to(out: &mut Vec<u8>, term: Term, options: &EncodeOptions, limit_bytes: usize) -> Outcome {
+/// The same, up to that length, and with that many bytes besides those of bitstrings. Where the outcome is not `Done`, encoding stops.
+fn encode_up_to(out: &mut Vec<u8>, term: Term, options: &EncodeOptions, limit_bytes: usize, most_bytes: usize) -> Outcome {
     let mut encoder = encoder(out, options);
-    encoder.limit_bytes = limit_bytes;
+    (encoder.limit_bytes, encoder.long_at) = (limit_bytes, most_bytes);
     encoder.run(term);
+    outcome(&encoder)
+}
+
+fn outcome(encoder: &Encoder<'_, WholeAtoms, false>) -> Outcome {
     match encoder.is_full {
         _ if encoder.is_too_large => Outcome::TooLarge,
+        _ if encoder.is_long => Outcome::Long,
         true => Outcome::Full,
         false => Outcome::Done,
     }
@@ -130,16 +153,25 @@ pub type Cuts = Vec<(usize, Term)>;
 /// As `encode` (neither compressed nor local), but the bytes of large bitstrings are left out: the second answer says where
 /// the whole bytes of which bitstring belong. None if a length does not fit in its field.
 pub fn encode_parts(term: Term, options: &EncodeOptions) -> Option<(Vec<u8>, Cuts)> {
-    let (bytes, cuts, is_too_large) = parts(term, options);
-    (!is_too_large).then_some((bytes, cuts))
+    encode_parts_short(term, options, usize::MAX).ok()
 }
 
-fn parts(term: Term, options: &EncodeOptions) -> (Vec<u8>, Cuts, bool) {
+/// The same, of a term with about `most_bytes` at most.
+pub fn encode_parts_short(term: Term, options: &EncodeOptions, most_bytes: usize) -> Result<(Vec<u8>, Cuts), Unencoded> {
+    match parts(term, options, most_bytes) {
+        (_, _, Outcome::TooLarge) => Err(Unencoded::TooLarge),
+        (_, _, Outcome::Long) => Err(Unencoded::Long),
+        (bytes, cuts, _) => Ok((bytes, cuts)),
+    }
+}
+
+fn parts(term: Term, options: &EncodeOptions, most_bytes: usize) -> (Vec<u8>, Cuts, Outcome) {
     let mut out = vec![VERSION];
     let mut encoder = encoder(&mut out, options);
     encoder.cuts = Some(Vec::new());
+    encoder.long_at = most_bytes;
     encoder.run(term);
     let cuts = encoder.cuts.take().unwrap_or_default();
-    let is_too_large = encoder.is_too_large;
-    (out, cuts, is_too_large)
+    let outcome = outcome(&encoder);
+    (out, cuts, outcome)
 }

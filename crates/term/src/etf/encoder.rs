@@ -31,7 +31,10 @@ pub(super) type Stack = SmallVec<[Work; 4]>;
 /// Levels of a term that are written by recursion.
 const DIRECT_LEVELS: u32 = 16;
 
-/// Cells of a list that are counted before it is written, if the encoder may stop.
+/// Integers of a list that are written before the encoder looks at how many bytes there are.
+const MOST_INTEGERS: usize = 1 << 14;
+
+/// Cells of a list that are counted before it is written.
 const MAX_COUNTED_CELLS: usize = 1024;
 
 /// `STOPS`: it may stop between two terms.
@@ -49,6 +52,9 @@ pub(super) struct Encoder<'a, A, const STOPS: bool> {
     /// Where a binary ends after this length, nothing more is written.
     pub limit_bytes: usize,
     pub is_full: bool,
+    /// Unless it `STOPS`: more bytes than these, but for those of bitstrings, are not written.
+    pub long_at: usize,
+    pub is_long: bool,
     /// A length does not fit in its field.
     pub is_too_large: bool,
     /// If `STOPS`: the length of the output at which it stops.
@@ -67,6 +73,8 @@ impl<'a, A: AtomWriter, const STOPS: bool> Encoder<'a, A, STOPS> {
             cut_bytes: 0,
             limit_bytes: usize::MAX,
             is_full: false,
+            long_at: usize::MAX,
+            is_long: false,
             is_too_large: false,
             pause_at: usize::MAX,
         }
@@ -83,63 +91,98 @@ impl<'a, A: AtomWriter, const STOPS: bool> Encoder<'a, A, STOPS> {
 
     /// Writes a term by recursion, of that many levels: most terms are not deep. The stack is empty before and after it.
     fn direct(&mut self, term: Term, levels: u32) {
-        if term.is_cons() && levels > 0 {
-            if self.list_begins(term) {
-                self.direct_cells(term, levels - 1);
-            }
-            return;
+        if let Some(value) = term.as_small() {
+            return self.w.integer(value);
         }
-        let kind = if term.is_boxed() && levels > 0 { Some(term.header().kind()) } else { None };
-        match kind {
-            Some(Kind::Tuple) => {
-                let arity = term.header().arity();
-                self.w.tuple(arity);
-                for at in 0..arity {
-                    self.direct(term.slot(at), levels - 1);
-                    if self.is_full {
-                        return;
+        if let Some(atom) = term.as_atom() {
+            return self.w.atom(atom);
+        }
+        if levels > 0 && term.is_cons() {
+            return self.direct_list(term, levels - 1);
+        }
+        if levels > 0 && term.is_boxed() {
+            let header = term.header();
+            match header.kind() {
+                Kind::Tuple => {
+                    self.w.tuple(header.arity());
+                    for at in 0..header.arity() {
+                        self.direct(term.slot(at), levels - 1);
+                        if self.is_full || self.becomes_long() {
+                            return;
+                        }
                     }
+                    return;
                 }
-            }
-            Some(Kind::FlatMap) if !self.deterministic => {
-                let (keys, values) = map::flat_parts(term);
-                self.w.tag_u32(tag::MAP, keys.len() as u32);
-                for (&key, &value) in keys.iter().zip(values) {
-                    self.direct(key, levels - 1);
-                    if !self.is_full {
-                        self.direct(value, levels - 1);
+                Kind::FlatMap if !self.deterministic => {
+                    let (keys, values) = map::flat_parts(term);
+                    self.w.tag_u32(tag::MAP, keys.len() as u32);
+                    for (&key, &value) in keys.iter().zip(values) {
+                        self.direct(key, levels - 1);
+                        if !self.is_full {
+                            self.direct(value, levels - 1);
+                        }
+                        if self.is_full {
+                            return;
+                        }
                     }
-                    if self.is_full {
-                        return;
-                    }
+                    return;
                 }
-            }
-            _ => {
-                self.term(term);
-                self.go_on();
+                Kind::HeapBits | Kind::BinRef | Kind::SubBits => return self.bits(term),
+                Kind::Float => return self.float(f64::from_bits(term.word(0))),
+                _ => {}
             }
         }
+        self.term(term);
+        self.go_on();
     }
 
-    fn direct_cells(&mut self, list: Term, levels: u32) {
-        let mut rest = list;
+    /// A list whose length is written when it is known.
+    fn direct_list(&mut self, list: Term, levels: u32) {
+        if self.text(list) {
+            return;
+        }
+        let place = self.w.out.len() + 1;
+        self.w.tag_u32(tag::LIST, 0);
+        let (mut rest, mut count) = (list, 0);
         while rest.is_cons() {
-            (rest, _) = self.w.integers_of(rest, usize::MAX);
-            if !rest.is_cons() {
-                break;
+            let head = rest.head();
+            if head.is_small() {
+                let integers;
+                (rest, integers) = self.w.integers_of(rest, MOST_INTEGERS);
+                count += integers;
+                if integers > 0 {
+                    if self.becomes_long() {
+                        return;
+                    }
+                    continue;
+                }
             }
-            self.direct(rest.head(), levels);
-            if self.is_full {
+            self.direct(head, levels);
+            if self.is_full || self.becomes_long() {
                 return;
             }
+            count += 1;
             rest = rest.tail();
         }
+        self.set_u32(place, count);
         self.direct(rest, levels);
+    }
+
+    /// True if there are more bytes than may be. Then nothing more is written.
+    #[inline(always)]
+    fn becomes_long(&mut self) -> bool {
+        if STOPS || self.w.out.len() <= self.long_at {
+            return false;
+        }
+        (self.is_long, self.is_full) = (true, true);
+        self.stack.clear();
+        true
     }
 
     /// Writes what is on the stack, up to `pause_at`.
     pub fn go_on(&mut self) {
         while !(STOPS && self.w.out.len() >= self.pause_at)
+            && !self.becomes_long()
             && let Some(work) = self.stack.pop()
         {
             self.work(work);
@@ -154,7 +197,7 @@ impl<'a, A: AtomWriter, const STOPS: bool> Encoder<'a, A, STOPS> {
                     // SAFETY: the run has `left` terms.
                     let element = unsafe { *at };
                     (at, left) = (at.wrapping_add(1), left - 1);
-                    if left > 0 && (element.is_pointer() || STOPS && self.w.out.len() >= self.pause_at) {
+                    if left > 0 && (element.is_pointer() || self.w.out.len() >= self.pause_at.min(self.long_at)) {
                         self.stack.push(Work::Run(at, left));
                         self.term(element);
                         return;
@@ -171,7 +214,7 @@ impl<'a, A: AtomWriter, const STOPS: bool> Encoder<'a, A, STOPS> {
                     }
                     let head = rest.head();
                     rest = rest.tail();
-                    if head.is_pointer() || STOPS && self.w.out.len() >= self.pause_at {
+                    if head.is_pointer() || self.w.out.len() >= self.pause_at.min(self.long_at) {
                         self.stack.push(Work::Cells(rest));
                         self.term(head);
                         return;
@@ -189,7 +232,7 @@ impl<'a, A: AtomWriter, const STOPS: bool> Encoder<'a, A, STOPS> {
             }
             Work::Map(mut iter) => {
                 while let Some((key, value)) = iter.next() {
-                    if key.is_pointer() || value.is_pointer() || STOPS && self.w.out.len() >= self.pause_at {
+                    if key.is_pointer() || value.is_pointer() || self.w.out.len() >= self.pause_at.min(self.long_at) {
                         self.stack.push(Work::Map(iter));
                         self.stack.push(Work::Value(value));
                         self.term(key);
@@ -217,7 +260,7 @@ impl<'a, A: AtomWriter, const STOPS: bool> Encoder<'a, A, STOPS> {
             let head = rest.head();
             rest = rest.tail();
             count += 1;
-            if head.is_pointer() || self.w.out.len() >= self.pause_at {
+            if head.is_pointer() || self.w.out.len() >= self.pause_at.min(self.long_at) {
                 self.stack.push(Work::LongCells(rest, count, at));
                 self.term(head);
                 return;
@@ -230,7 +273,7 @@ impl<'a, A: AtomWriter, const STOPS: bool> Encoder<'a, A, STOPS> {
 
     /// About as many integers as may be written at once.
     fn integers_until_pause(&self) -> usize {
-        if STOPS { self.pause_at.saturating_sub(self.w.out.len()) / 5 } else { usize::MAX }
+        if STOPS { self.pause_at.saturating_sub(self.w.out.len()) / 5 } else { MOST_INTEGERS }
     }
 
     fn set_u32(&mut self, at: usize, value: usize) {
@@ -263,38 +306,45 @@ impl<'a, A: AtomWriter, const STOPS: bool> Encoder<'a, A, STOPS> {
     }
 
     fn list(&mut self, list: Term) {
-        if self.list_begins(list) {
-            self.stack.push(Work::Cells(list));
+        if self.text(list) {
+            return;
         }
-    }
-
-    /// Writes a list of bytes, or what comes before the elements of another one: then true, unless they are on the stack.
-    fn list_begins(&mut self, list: Term) -> bool {
-        let mut len = 0usize;
-        let mut bytes = true;
-        let mut rest = list;
+        let (mut len, mut rest) = (0usize, list);
         while rest.is_cons() {
-            bytes = bytes && rest.head().as_small().is_some_and(|v| (0..256).contains(&v));
             len += 1;
             rest = rest.tail();
-            if STOPS && len > if bytes { u16::MAX as usize } else { MAX_COUNTED_CELLS } {
+            if len > MAX_COUNTED_CELLS {
                 self.w.u8(tag::LIST);
                 self.stack.push(Work::LongCells(list, 0, self.w.out.len()));
-                self.w.u32(0);
-                return false;
+                return self.w.u32(0);
             }
-        }
-        if bytes && rest.is_nil() && len <= u16::MAX as usize {
-            self.w.u8(tag::STRING);
-            self.w.u16(len as u16);
-            let mut rest = list;
-            while rest.is_cons() {
-                self.w.u8(rest.head().small_value() as u8);
-                rest = rest.tail();
-            }
-            return false;
         }
         self.w.tag_u32(tag::LIST, len as u32);
+        self.stack.push(Work::Cells(list));
+    }
+
+    /// Writes a list of bytes, which is not too long for that form. False for any other list.
+    #[inline]
+    fn text(&mut self, list: Term) -> bool {
+        let is_byte = |term: Term| term.as_small().is_some_and(|value| (0..256).contains(&value));
+        let (mut len, mut rest) = (0usize, list);
+        while rest.is_cons() {
+            len += 1;
+            if len > u16::MAX as usize || !is_byte(rest.head()) {
+                return false;
+            }
+            rest = rest.tail();
+        }
+        if !rest.is_nil() {
+            return false;
+        }
+        self.w.u8(tag::STRING);
+        self.w.u16(len as u16);
+        let mut rest = list;
+        while rest.is_cons() {
+            self.w.u8(rest.head().small_value() as u8);
+            rest = rest.tail();
+        }
         true
     }
 
@@ -374,6 +424,7 @@ impl<'a, A: AtomWriter, const STOPS: bool> Encoder<'a, A, STOPS> {
             self.stack.clear();
             return;
         }
+        self.long_at = self.long_at.saturating_add(whole);
         match view.as_bytes() {
             Some(bytes) => self.w.out.extend_from_slice(bytes),
             None => self.w.out.extend_from_slice(&view.to_vec()),
