@@ -32,7 +32,7 @@ pub(super) type Stack = SmallVec<[Work; 4]>;
 const DIRECT_LEVELS: u32 = 16;
 
 /// Integers of a list that are written before the encoder looks at how many bytes there are.
-const MOST_INTEGERS: usize = 1 << 14;
+const INTEGERS_AT_ONCE: usize = 1 << 14;
 
 /// Cells of a list that are counted before it is written.
 const MAX_COUNTED_CELLS: usize = 1024;
@@ -148,7 +148,7 @@ impl<'a, A: AtomWriter, const STOPS: bool> Encoder<'a, A, STOPS> {
             let head = rest.head();
             if head.is_small() {
                 let integers;
-                (rest, integers) = self.w.integers_of(rest, MOST_INTEGERS);
+                (rest, integers) = self.w.integers_of(rest, INTEGERS_AT_ONCE);
                 count += integers;
                 if integers > 0 {
                     if self.becomes_long() {
@@ -181,8 +181,7 @@ impl<'a, A: AtomWriter, const STOPS: bool> Encoder<'a, A, STOPS> {
 
     /// Writes what is on the stack, up to `pause_at`.
     pub fn go_on(&mut self) {
-        while !(STOPS && self.w.out.len() >= self.pause_at)
-            && !self.becomes_long()
+        while !(STOPS && self.w.out.len() >= self.pause_at || self.becomes_long())
             && let Some(work) = self.stack.pop()
         {
             self.work(work);
@@ -273,7 +272,7 @@ impl<'a, A: AtomWriter, const STOPS: bool> Encoder<'a, A, STOPS> {
 
     /// About as many integers as may be written at once.
     fn integers_until_pause(&self) -> usize {
-        if STOPS { self.pause_at.saturating_sub(self.w.out.len()) / 5 } else { MOST_INTEGERS }
+        if STOPS { self.pause_at.saturating_sub(self.w.out.len()) / 5 } else { INTEGERS_AT_ONCE }
     }
 
     fn set_u32(&mut self, at: usize, value: usize) {
