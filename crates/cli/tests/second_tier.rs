@@ -61,7 +61,7 @@ fn compiling_takes_a_limited_part_of_the_time() {
     assert!(all > 2 * limited, "{all} and {limited} ms");
 }
 
-/// A file in the folder for temporary files, which goes with the value.
+/// A file or folder in the folder for temporary files, which goes with the value.
 struct Temporary(std::path::PathBuf);
 
 impl Temporary {
@@ -75,7 +75,7 @@ impl Temporary {
 
 impl Drop for Temporary {
     fn drop(&mut self) {
-        let _ = std::fs::remove_file(&self.0);
+        let _ = std::fs::remove_file(&self.0).or_else(|_| std::fs::remove_dir_all(&self.0));
     }
 }
 
@@ -161,9 +161,9 @@ fn the_file_beside_the_program_is_used() {
     if place::otp().is_none() {
         return;
     }
-    let folder = std::env::temp_dir().join(format!("heddle-beside-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).unwrap();
-    let program = folder.join("heddle");
+    let folder = Temporary::new("beside");
+    std::fs::create_dir(&folder.0).unwrap();
+    let (program, file) = (folder.0.join("heddle"), folder.0.join("heddle.code"));
     std::fs::copy(env!("CARGO_BIN_EXE_heddle"), &program).unwrap();
     let run = |args: &[&str]| Command::new(&program).args(args).env("HEDDLE_OTP", place::otp().unwrap()).output().unwrap();
     let taken = || {
@@ -175,12 +175,11 @@ fn the_file_beside_the_program_is_used() {
     };
     assert_eq!(taken(), "false");
     let made = run(&["precompile", "stdlib"]);
-    assert!(made.status.success() && folder.join("heddle.code").is_file(), "{}", text(&made.stderr));
+    assert!(made.status.success() && file.is_file(), "{}", text(&made.stderr));
     assert_eq!(taken(), "true");
     // One that does not fit is not used.
-    std::fs::write(folder.join("heddle.code"), "of another program").unwrap();
+    std::fs::write(&file, "of another program").unwrap();
     assert_eq!(taken(), "false");
-    std::fs::remove_dir_all(&folder).unwrap();
 }
 
 #[test]
@@ -315,20 +314,20 @@ fn modules_that_are_loaded_are_written_with_a_label_for_each_function() {
     if place::otp().is_none() {
         return;
     }
-    let dir = std::env::temp_dir().join(format!("heddle-dump-{}", std::process::id()));
-    std::fs::create_dir(&dir).unwrap();
+    let folder = Temporary::new("dump");
+    let dir = &folder.0;
+    std::fs::create_dir(dir).unwrap();
     let run = |flags: &[&str]| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_heddle"));
-        command.arg("erl").args(flags).args(["-noshell", "-eval", "halt()."]).env("HEDDLE_OTP", place::otp().unwrap()).current_dir(&dir);
+        command.arg("erl").args(flags).args(["-noshell", "-eval", "halt()."]).env("HEDDLE_OTP", place::otp().unwrap()).current_dir(dir);
         command.output().unwrap()
     };
     assert!(run(&[]).status.success());
-    assert_eq!(std::fs::read_dir(&dir).unwrap().count(), 0);
+    assert_eq!(std::fs::read_dir(dir).unwrap().count(), 0);
     assert!(run(&["+JDdump", "true"]).status.success());
     let written = std::fs::read_to_string(dir.join("lists.asm")).unwrap();
     assert!(written.contains("\nnth/2:\n# segment at cell "), "{}", &written[..1000]);
     assert!(written.contains("reverse/2:\n# left to the first tier: its entry is another operation"));
-    std::fs::remove_dir_all(&dir).unwrap();
     assert!(text(&run_flag("+JDdump").stderr).contains("bad +JDdump flag broken"));
     assert!(text(&run_flag("+JMsingle").stderr).contains("bad +JMsingle flag broken"));
 }

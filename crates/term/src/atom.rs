@@ -179,7 +179,7 @@ fn place_kept(name: &'static str, hash: u64) -> Atom {
         // Release: pairs with the Acquire in `entry`.
         cell.store(Box::leak(chunk.into_boxed_slice()).as_mut_ptr(), Ordering::Release);
     }
-    // SAFETY: the slot is not published yet and we hold the writer lock.
+    // SAFETY: the chunk is there, and the slot lies in it. No thread reads the slot before the index has its number, and the writer lock is held.
     unsafe { *cell.load(Ordering::Relaxed).add(number % CHUNK) = Entry { name, hash, rank: AtomicU32::new(RESERVED) } };
     NUMBERS.store(number + 1, Ordering::Release);
     // SAFETY: published indices are never freed.
@@ -272,9 +272,10 @@ impl Atom {
 
     /// The atom with this rank.
     pub fn of_rank(rank: u32) -> Option<Atom> {
-        let numbers = NUMBERS.load(Ordering::Relaxed) as u32;
-        let mut atoms = (0..numbers).map(Atom).filter(|atom| atom.rank() != RESERVED);
-        atoms.find(|atom| atom.rank() == rank)
+        if rank as usize >= count() {
+            return None;
+        }
+        (0..NUMBERS.load(Ordering::Relaxed) as u32).map(Atom).find(|atom| atom.rank() == rank)
     }
 
     /// Order of atoms as terms: by their characters (code points).
@@ -334,7 +335,12 @@ pub fn check() {
     assert_eq!(bytes, name_bytes());
 }
 
-/// Bytes of all names.
+/// Bytes of the entries that are taken, reserved ones too, without the names.
+pub fn entry_bytes() -> usize {
+    NUMBERS.load(Ordering::Relaxed) * size_of::<Entry>()
+}
+
+/// Bytes of the names of all atoms that are there.
 pub fn name_bytes() -> usize {
     BYTES.load(Ordering::Relaxed)
 }

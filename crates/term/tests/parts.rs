@@ -51,7 +51,7 @@ fn whole(bytes: &[u8], cuts: &[(usize, Term)]) -> Vec<u8> {
 fn what_is_left_out_belongs_where_it_is_said() {
     let mut heap = Heap::new();
     for term in terms(&mut heap) {
-        let (bytes, cuts) = etf::encode_parts(term, &EncodeOptions::default()).unwrap();
+        let (bytes, cuts) = etf::encode_parts(term, &EncodeOptions::default(), usize::MAX).unwrap();
         assert!(whole(&bytes, &cuts) == etf::encode(term, &EncodeOptions::default()), "{term:?}");
     }
     heap.clear();
@@ -68,11 +68,11 @@ fn binaries_whose_length_does_not_fit_are_not_encoded() {
         for (local, term) in [(false, binary), (true, binary), (false, all)] {
             let options = EncodeOptions { compressed, local, ..EncodeOptions::default() };
             assert!(etf::try_encode(term, &options).is_none());
-            assert!(etf::encode_parts(term, &options).is_none());
+            assert_eq!(etf::encode_parts(term, &options, usize::MAX).err(), Some(etf::Unencoded::TooLarge));
         }
     }
     let shorter = heap.sub_bits(binary, 0, 8 * u64::from(u32::MAX));
-    assert!(etf::encode_parts(shorter, &EncodeOptions::default()).is_some());
+    assert!(etf::encode_parts(shorter, &EncodeOptions::default(), usize::MAX).is_ok());
     heap.clear();
 }
 

@@ -28,7 +28,7 @@ const DECODED_HERE_BYTES: usize = 192 * 1024;
 const TRIED_BYTES: usize = 8 * 1024;
 /// Bytes of a term, besides those of its bitstrings, that a normal scheduler encodes at one go, which takes as long.
 const ENCODED_HERE_BYTES: usize = 256 * 1024;
-/// Encoded bytes per reduction.
+/// Encoded bytes per reduction (guessed).
 const ENCODED_BYTES_PER_REDUCTION: usize = 50;
 
 fn decode(p: &mut Process, binary: Term, safe: bool, used: bool) -> NativeResult {
@@ -115,8 +115,9 @@ fn most_bytes(p: &mut Process, term: Term, options: &EncodeOptions) -> Result<us
     Ok(if sched::on_dirty_thread() { usize::MAX } else { ENCODED_HERE_BYTES })
 }
 
-fn encoded<T>(p: &mut Process, encoded: Result<T, Unencoded>, bytes: impl Fn(&T) -> usize) -> Result<T, Thrown> {
-    match encoded {
+/// What was encoded, whose `bytes` are counted as work. A long term is encoded again from its beginning on a dirty scheduler.
+fn encoded<T>(p: &mut Process, result: Result<T, Unencoded>, bytes: impl Fn(&T) -> usize) -> Result<T, Thrown> {
+    match result {
         Ok(done) => {
             p.bump(bytes(&done) / ENCODED_BYTES_PER_REDUCTION);
             Ok(done)
@@ -141,7 +142,7 @@ fn term_to_iovec(p: &mut Process, a: &[Term]) -> NativeResult {
         return Ok(p.heap.list(&[binary]));
     }
     let most = most_bytes(p, a[0], &options)?;
-    let (bytes, cuts) = encoded(p, etf::encode_parts_short(a[0], &options, most), |(bytes, _)| bytes.len())?;
+    let (bytes, cuts) = encoded(p, etf::encode_parts(a[0], &options, most), |(bytes, _)| bytes.len())?;
     let mut vector = Vec::with_capacity(2 * cuts.len() + 1);
     let mut from = 0;
     for (at, bits) in cuts {

@@ -363,7 +363,7 @@ pub fn allocated_areas(p: &mut Process) -> Term {
         all.values().flat_map(|m| m.current.iter().chain(m.old.iter())).map(|i| i.code.len() * 8).sum()
     });
     let areas = [
-        ("atom_table", heddle_term::atom::count() * 24),
+        ("atom_table", heddle_term::atom::entry_bytes()),
         ("loaded_code", code),
         ("process_table", proctab::limit() * size_of::<usize>()),
         ("ets_misc", heddle_ets::own_words() * 8),

@@ -151,13 +151,8 @@ fn outcome(encoder: &Encoder<'_, WholeAtoms, false>) -> Outcome {
 pub type Cuts = Vec<(usize, Term)>;
 
 /// As `encode` (neither compressed nor local), but the bytes of large bitstrings are left out: the second answer says where
-/// the whole bytes of which bitstring belong. None if a length does not fit in its field.
-pub fn encode_parts(term: Term, options: &EncodeOptions) -> Option<(Vec<u8>, Cuts)> {
-    encode_parts_short(term, options, usize::MAX).ok()
-}
-
-/// The same, of a term with about `most_bytes` at most.
-pub fn encode_parts_short(term: Term, options: &EncodeOptions, most_bytes: usize) -> Result<(Vec<u8>, Cuts), Unencoded> {
+/// the whole bytes of which bitstring belong. For a term with about `most_bytes` at most.
+pub fn encode_parts(term: Term, options: &EncodeOptions, most_bytes: usize) -> Result<(Vec<u8>, Cuts), Unencoded> {
     match parts(term, options, most_bytes) {
         (_, _, Outcome::TooLarge) => Err(Unencoded::TooLarge),
         (_, _, Outcome::Long) => Err(Unencoded::Long),

@@ -12,9 +12,7 @@ mod writer;
 
 pub use budget::{AtomBudget, BudgetError};
 pub use decode::{DecodeOptions, Decoded, decode, decode_body, decode_literal};
-pub use encode::{
-    EncodeOptions, Unencoded, encode, encode_body, encode_parts, encode_parts_short, encode_short, external_size, try_encode,
-};
+pub use encode::{EncodeOptions, Unencoded, encode, encode_body, encode_parts, encode_short, external_size, try_encode};
 pub use parts::{Parts, PartsEncoder, Step, TooLarge};
 pub use writer::{AtomWriter, WholeAtoms, Writer};
 
