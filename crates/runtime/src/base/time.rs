@@ -7,9 +7,12 @@
 use heddle_abi::settings::SETTINGS;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::Duration;
 
 /// `erlang:system_info(start_time)` of stock.
 pub const START_NS: i64 = -576_460_752_000_000_000;
+
+const NS_PER_TICK: i64 = 1_000_000;
 
 /// CLOCK_MONOTONIC at start, ns.
 static ORIGIN_NS: OnceLock<i64> = OnceLock::new();
@@ -114,8 +117,14 @@ pub fn cpu_ns() -> i64 {
     clock(libc::CLOCK_PROCESS_CPUTIME_ID)
 }
 
+/// How long it takes until `ticks_ms` is `tick`, and at most `limit_ms` milliseconds: without time correction the clock may be set back.
+pub(crate) fn until_tick(tick: u64, limit_ms: u64) -> Duration {
+    let left_ns = (tick as i64).saturating_mul(NS_PER_TICK) - (monotonic_ns() - START_NS);
+    Duration::from_nanos(left_ns.max(0) as u64).min(Duration::from_millis(limit_ms))
+}
+
 /// Whole milliseconds since start: the timers' clock.
 #[inline]
 pub fn ticks_ms() -> u64 {
-    ((monotonic_ns() - START_NS) / 1_000_000) as u64
+    ((monotonic_ns() - START_NS) / NS_PER_TICK) as u64
 }

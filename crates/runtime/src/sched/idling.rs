@@ -19,7 +19,10 @@ use std::sync::atomic::{Ordering, fence};
 use std::time::{Duration, Instant};
 
 /// Looks at the others' queues, for a while if `spin`.
-pub(super) fn find_work(index: usize, spin: bool) -> Option<NextEntry> {
+///
+/// `answered`: the scheduler slept until a packet came, and has done what came of it. The thread that sent the packet may have been taken
+/// off this core for that, and waits: the search lets it go on first.
+pub(super) fn find_work(index: usize, spin: bool, answered: bool) -> Option<NextEntry> {
     let vm = vm();
     let me = &vm.schedulers[index];
     let n = vm.schedulers.len();
@@ -107,7 +110,7 @@ pub(super) fn find_work(index: usize, spin: bool) -> Option<NextEntry> {
                     std::hint::spin_loop();
                 }
             }
-            if round % 4 == 3 {
+            if round % 4 == 3 || (answered && round == 0) {
                 std::thread::yield_now();
             }
         }
@@ -180,9 +183,19 @@ pub(crate) fn takes_work(index: usize) -> bool {
     share(index).takes_work()
 }
 
-/// Sleeps until there is something to do. Returns whether there is, as far as this scheduler knows, and whether it was woken (it counts
-/// as coming then).
-pub(super) fn park(index: usize, wait_ms: u64) -> (bool, bool) {
+/// How a sleep ended.
+#[derive(Default)]
+pub(super) struct Sleep {
+    /// There is something to do, as far as the scheduler knows.
+    pub is_needed: bool,
+    /// The scheduler was woken by another thread: it counts as coming.
+    pub is_woken: bool,
+    /// A descriptor was ready, and its handler has been called.
+    pub is_told: bool,
+}
+
+/// Sleeps until there is something to do.
+pub(super) fn park(index: usize, wait_ms: u64) -> Sleep {
     let vm = vm();
     let me = &vm.schedulers[index];
     me.parker.belongs_to_me();
@@ -221,11 +234,13 @@ pub(super) fn park(index: usize, wait_ms: u64) -> (bool, bool) {
         record::event(record::RecordedEvent::Park);
         let ms = ms.max(1);
         let until = time::ticks_ms() + ms;
+        // Not whole milliseconds: timers are due when a tick begins, and such a wait would end up to one later.
+        let limit = time::until_tick(until, ms);
         if is_active && polling::enter(index) {
-            me.parker.park_in(|| polling::wait(ms, &mut ready));
+            me.parker.park_in(|| polling::wait(limit, &mut ready));
             polling::leave();
         } else {
-            me.parker.park(Duration::from_millis(ms));
+            me.parker.park(limit);
         }
         record::event(record::RecordedEvent::Unpark);
         msacc::sleep(false);
@@ -241,11 +256,12 @@ pub(super) fn park(index: usize, wait_ms: u64) -> (bool, bool) {
         qsbr::online();
     }
     let is_woken = vm.idle.leave(index);
-    if !ready.is_empty() {
+    let is_told = !ready.is_empty();
+    if is_told {
         polling::call(ready);
     }
     figures::of(index).wake_ups.add(is_woken as u64);
-    (is_woken || is_needed, is_woken)
+    Sleep { is_needed: is_woken || is_needed, is_woken, is_told }
 }
 
 /// The calling scheduler, which was woken if `comes`, works now or found nothing to do.

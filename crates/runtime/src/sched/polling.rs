@@ -3,22 +3,23 @@
 //!
 //! At most one scheduler, an active one, waits in the set of descriptors; the others sleep in their parkers. Schedulers with work look
 //! at the set after `LOOK_REDUCTIONS`, and before they search for work at others. Where all of them are held (by long natives, say),
-//! the poll thread of `io` looks in their place: it does so every `BACKUP_MS` while no scheduler waits in the set (`backup::look`).
-//! It sleeps for as long as one does: a scheduler that leaves the set starts it again (`leave`).
+//! the poll thread of `io` looks in their place: it does so every `BACKUP_EVERY` while no scheduler waits in the set (`backup::look`).
+//! It sleeps once one scheduler has waited there for a while: a scheduler that leaves the set starts it again then (`leave`).
 
 use super::table::{CURRENT, Scheduler, vm};
 use crate::observe::msacc::{self, ThreadState};
 use crate::process::host::Handler;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::time::Duration;
 
 /// A set of descriptors. Implemented where the ports are.
 pub trait Descriptors: Sync {
     /// True if a descriptor is in it.
     fn is_used(&self) -> bool;
-    /// Waits for at most `ms` milliseconds (0: does not wait) until a descriptor is ready or `interrupt` is called. Adds the handlers
-    /// of ready descriptors.
-    fn wait(&self, ms: u64, ready: &mut Vec<Handler>);
+    /// Waits for at most `limit` (zero: does not wait) until a descriptor is ready or `interrupt` is called. Adds the handlers of ready
+    /// descriptors.
+    fn wait(&self, limit: Duration, ready: &mut Vec<Handler>);
     /// Ends a wait: the one that is under way, or the next.
     fn interrupt(&self);
     /// Has the poll thread call `backup`.
@@ -35,8 +36,8 @@ pub(super) static HAS_BACKUP: AtomicBool = AtomicBool::new(false);
 
 /// Reductions of one scheduler after which it looks, as in ERTS.
 pub(super) const LOOK_REDUCTIONS: u64 = 8000;
-/// Milliseconds between two looks of the poll thread.
-pub(super) const BACKUP_MS: u64 = 10;
+/// Time between two looks of the poll thread.
+pub(super) const BACKUP_EVERY: Duration = Duration::from_millis(10);
 
 /// From here on schedulers wait in this set.
 pub fn install(set: &'static dyn Descriptors) {
@@ -72,9 +73,9 @@ pub(super) fn enter(index: usize) -> bool {
 }
 
 /// Waits in the set, after `enter`.
-pub(super) fn wait(ms: u64, ready: &mut Vec<Handler>) {
+pub(super) fn wait(limit: Duration, ready: &mut Vec<Handler>) {
     if let Some(set) = SET.get() {
-        set.wait(ms, ready);
+        set.wait(limit, ready);
     }
 }
 
@@ -126,7 +127,7 @@ pub(super) fn look() {
 fn look_into(set: &dyn Descriptors) {
     let mut ready = Vec::new();
     msacc::enter(ThreadState::CheckIo);
-    set.wait(0, &mut ready);
+    set.wait(Duration::ZERO, &mut ready);
     LOOKS.fetch_add(1, Ordering::Relaxed);
     call(ready);
 }

@@ -111,6 +111,8 @@ fn scheduler_loop(index: usize) {
     // It was woken, and neither works nor sleeps yet.
     let mut comes = false;
     let mut spin = true;
+    // It slept until a descriptor was ready, and has not searched for work since.
+    let mut is_told = false;
     let is_crowd = vm.schedulers.len() > cores();
     loop {
         qsbr::quiescent();
@@ -122,6 +124,8 @@ fn scheduler_loop(index: usize) {
         if is_crowd && coming(vm) != 0 && !me.queue.is_empty() {
             std::thread::yield_now();
         }
+        // Since when no process has run, where that is known. A search for work may take most of a millisecond.
+        let mut idle_since = u64::MAX;
         // Timers: the clock is read every few rounds when busy.
         if rounds & 7 == 0 || me.queue.is_empty() {
             if gives_way != 0 {
@@ -129,6 +133,7 @@ fn scheduler_loop(index: usize) {
                 rounds = if gives_way == 0 { 0 } else { u32::MAX };
             }
             let now = time::ticks_ms();
+            idle_since = now;
             if now >= next_timer_look {
                 next_timer_look = now + timer::fire::due(&vm.wheels, 10).min(1);
             }
@@ -165,7 +170,7 @@ fn scheduler_loop(index: usize) {
                     balance::set_busy(index, false);
                     wall_time::set_busy(index, false);
                 }
-                if active { find_work(index, spin) } else { None }
+                if active { find_work(index, spin, std::mem::take(&mut is_told)) } else { None }
             }
         };
         if next.is_some() && !busy {
@@ -197,13 +202,14 @@ fn scheduler_loop(index: usize) {
             None => {
                 me.share.waits();
                 came(vm, std::mem::take(&mut comes));
-                let mut wait = timer::fire::due(&vm.wheels, 3_600_000);
+                let mut wait = timer::fire::due_after(&vm.wheels, 3_600_000, idle_since);
                 if memory_mode::collects_together() && wait > 0 && me.queue.is_empty() && busy_schedulers() <= 1 {
                     wait = shared::idle::before_sleep(wait);
                 }
                 if wait > 0 && me.queue.is_empty() {
                     // A scheduler that only looks whether another needs help does not spin: that slows down those that work.
-                    (spin, comes) = park(index, wait);
+                    let sleep = park(index, wait);
+                    (spin, comes, is_told) = (sleep.is_needed, sleep.is_woken, sleep.is_told);
                     looked_at = me.reductions.load(Ordering::Relaxed);
                 }
                 next_timer_look = 0;

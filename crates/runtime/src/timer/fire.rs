@@ -12,7 +12,12 @@ const AT_ONCE: usize = 5000;
 
 /// Fires what is due on the calling thread's wheel. Returns the ms until the next look, 0 if more is due.
 pub(crate) fn due(wheels: &Wheels, limit_ms: u64) -> u64 {
-    let wait = wheels.look(limit_ms);
+    due_after(wheels, limit_ms, u64::MAX)
+}
+
+/// The same on a thread that has run no process since the tick `idle_since`.
+pub(crate) fn due_after(wheels: &Wheels, limit_ms: u64, idle_since: u64) -> u64 {
+    let wait = wheels.look_after(limit_ms, idle_since);
     if wait > 0 {
         return wait;
     }

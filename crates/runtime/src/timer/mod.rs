@@ -344,13 +344,19 @@ impl Wheels {
         Some((left(deadline), dest))
     }
 
-    /// For the owner of a wheel: moves time on. Returns the ms until the next look, at most `limit_ms`; 0 if something is due.
+    #[cfg(test)]
     pub(crate) fn look(&self, limit_ms: u64) -> u64 {
+        self.look_after(limit_ms, u64::MAX)
+    }
+
+    /// For the owner of a wheel: moves time on. Returns the ms until the next look, at most `limit_ms`; 0 if something is due. Receive
+    /// timeouts are counted from the tick `idle_since`, if it has passed: the calling thread has run no process since.
+    pub(crate) fn look_after(&self, limit_ms: u64, idle_since: u64) -> u64 {
         let Some(seat) = MINE.get() else { return limit_ms };
         seat.take_in();
         let wheel = seat.wheel();
         receive::looked();
-        wheel.advance(ticks_ms(), |wheel, node| seat.give_back(wheel, node));
+        wheel.advance(ticks_ms(), idle_since, |wheel, node| seat.give_back(wheel, node));
         wheel.until_next(limit_ms)
     }
 

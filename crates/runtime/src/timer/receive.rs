@@ -158,7 +158,7 @@ impl ReceiveTimer {
 mod tests {
     use super::*;
     use crate::base::time::ticks_ms;
-    use crate::timer::Action;
+    use crate::timer::{Action, clock};
 
     /// The timer that fires within `limit_ms`, and its process.
     fn due(wheels: &Wheels, limit_ms: u64) -> Option<(Handle, u64)> {
@@ -205,6 +205,26 @@ mod tests {
         assert_eq!(due(wheels, 1000).map(|(_, pid)| pid), Some(2));
         assert_eq!(due(wheels, 20), None);
         assert_eq!(wheels.look(1000), 1000, "none is left");
+    }
+
+    #[test]
+    fn it_counts_from_the_time_since_which_its_thread_is_idle() {
+        let wheels: &'static Wheels = Box::leak(Box::new(Wheels::new(1, |_| ())));
+        clock::set(1000);
+        wheels.own(0);
+        ReceiveTimer::default().set(|| wheels, 1, 5);
+        clock::set(1003);
+        assert_eq!(wheels.look_after(100, 1001), 1001 + 5 + 1 - 1003);
+        // Not known since when: from now.
+        ReceiveTimer::default().set(|| wheels, 2, 1);
+        assert_eq!(wheels.look(100), 2);
+        clock::set(1005);
+        assert_eq!(wheels.look(100), 0);
+        assert!(matches!(wheels.next_due(), Some((_, Action::Receive { pid: 2 }))));
+        // The time since when lies so far back that the timeout is over.
+        ReceiveTimer::default().set(|| wheels, 3, 2);
+        clock::set(1050);
+        assert_eq!(wheels.look_after(100, 1006), 0);
     }
 
     #[test]

@@ -23,7 +23,7 @@ pub(crate) struct Clock {
 impl Clock {
     pub(crate) fn at(now: u64) -> Clock {
         let mut wheel = Wheel::new();
-        wheel.advance(now, |_, _| unreachable!());
+        wheel.advance(now, u64::MAX, |_, _| unreachable!());
         Clock { wheel, directory: Directory::new(0), now }
     }
 
@@ -51,7 +51,7 @@ impl Clock {
     /// Deadlines of those that are due after `step` ms more.
     pub(crate) fn step(&mut self, step: u64) -> Vec<u64> {
         self.now += step;
-        self.wheel.advance(self.now, |wheel, node| wheel.slab.give_back(&self.directory, node));
+        self.wheel.advance(self.now, u64::MAX, |wheel, node| wheel.slab.give_back(&self.directory, node));
         let mut out = Vec::new();
         while let Some((_, Action::Receive { pid })) = self.wheel.next_due(|wheel, node| wheel.slab.give_back(&self.directory, node)) {
             out.push(pid);
@@ -147,7 +147,7 @@ fn those_of_one_tick_fire_in_the_order_in_which_they_were_set() {
     let nodes: Vec<_> = (0..10).map(|_| clock.set(5)).collect();
     // SAFETY: nodes stay as long as their directory.
     let order: Vec<_> = nodes.iter().map(|&node| unsafe { (*node).index }).collect();
-    clock.wheel.advance(5, |_, _| unreachable!());
+    clock.wheel.advance(5, u64::MAX, |_, _| unreachable!());
     let mut found = Vec::new();
     while clock.wheel.next_due(|_, node| found.push(node.index)).is_some() {}
     assert_eq!(found, order);

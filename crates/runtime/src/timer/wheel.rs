@@ -145,8 +145,9 @@ impl Wheel {
         }
     }
 
-    /// Moves time on to `now`. Timers that are due by then go on the `DUE` list.
-    pub(crate) fn advance(&mut self, now: u64, give_back: impl Fn(&mut Wheel, &Node)) {
+    /// Moves time on to `now`. Timers that are due by then go on the `DUE` list. Timers whose deadlines are relative were set by the tick
+    /// `set_by`, or by now.
+    pub(crate) fn advance(&mut self, now: u64, set_by: u64, give_back: impl Fn(&mut Wheel, &Node)) {
         while let Some(at) = self.next_event()
             && at <= now
         {
@@ -160,11 +161,12 @@ impl Wheel {
         }
         self.now = self.now.max(now);
         if !self.first[FRESH as usize].is_null() {
+            let set_by = set_by.min(self.now);
             self.empty(FRESH as usize, |wheel, node| match node.deadline.load(Ordering::Relaxed) {
                 ASIDE => give_back(wheel, node),
                 ms => {
                     // One tick more: the current one has partly gone by.
-                    node.deadline.store(wheel.now + ms + 1, Ordering::Relaxed);
+                    node.deadline.store(set_by + ms + 1, Ordering::Relaxed);
                     wheel.link(node);
                 }
             });

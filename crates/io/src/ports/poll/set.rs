@@ -6,7 +6,8 @@ use heddle_runtime::sched::polling::Descriptors;
 use std::collections::HashMap;
 use std::os::fd::RawFd;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Duration;
 
 #[derive(Default)]
 struct Entry {
@@ -55,6 +56,8 @@ pub(super) struct Set {
 
 /// What epoll keeps for the bell, where it keeps the number for other descriptors.
 const BELL: u64 = u64::MAX;
+/// The system has no `epoll_pwait2`.
+static IS_COARSE: AtomicBool = AtomicBool::new(false);
 /// Most events that one wait takes.
 const EVENTS: usize = 64;
 
@@ -167,17 +170,44 @@ impl Set {
         }
     }
 
-    /// Waits as `Descriptors::wait`; None: without limit.
-    pub fn wait_for(&self, ms: Option<u64>, ready: &mut Vec<Handler>) {
+    /// Waits as `Descriptors::wait`; None: without a limit.
+    pub fn wait_for(&self, limit: Option<Duration>, ready: &mut Vec<Handler>) {
         let mut events = [libc::epoll_event { events: 0, u64: 0 }; EVENTS];
-        let ms = ms.map_or(-1, |ms| ms.min(i32::MAX as u64) as i32);
-        // SAFETY: the buffer has room for that many events.
-        let count = unsafe { libc::epoll_wait(self.epoll, events.as_mut_ptr(), EVENTS as i32, ms) };
+        let count = match limit {
+            None => self.wait_ms(-1, &mut events),
+            Some(Duration::ZERO) => self.wait_ms(0, &mut events),
+            Some(limit) => self.wait_exactly(limit, &mut events),
+        };
         for event in &events[..count.max(0) as usize] {
             if event.u64 != BELL {
                 self.take(event.u64 as RawFd, event.events as i32, ready);
             }
         }
+    }
+
+    fn wait_ms(&self, ms: i32, events: &mut [libc::epoll_event; EVENTS]) -> i32 {
+        // SAFETY: the buffer has room for that many events.
+        unsafe { libc::epoll_wait(self.epoll, events.as_mut_ptr(), EVENTS as i32, ms) }
+    }
+
+    /// With a limit in nanoseconds, or in milliseconds where the system is older than Linux 5.11 or denies the call.
+    fn wait_exactly(&self, limit: Duration, events: &mut [libc::epoll_event; EVENTS]) -> i32 {
+        // Relaxed: no other data depends on it.
+        if !IS_COARSE.load(Ordering::Relaxed) {
+            let seconds = limit.as_secs().min(i32::MAX as u64) as libc::time_t;
+            let limit = libc::timespec { tv_sec: seconds, tv_nsec: limit.subsec_nanos() as libc::c_long };
+            let (events, room) = (events.as_mut_ptr(), EVENTS as libc::c_long);
+            let no_mask = std::ptr::null::<libc::sigset_t>();
+            // SAFETY: the buffer has room for that many events, `limit` is valid for the call, and no signal mask is given.
+            let count = unsafe {
+                libc::syscall(libc::SYS_epoll_pwait2, self.epoll as libc::c_long, events, room, &raw const limit, no_mask, 0usize)
+            };
+            if count >= 0 || std::io::Error::last_os_error().kind() == std::io::ErrorKind::Interrupted {
+                return count as i32;
+            }
+            IS_COARSE.store(true, Ordering::Relaxed);
+        }
+        self.wait_ms(limit.as_micros().div_ceil(1000).min(i32::MAX as u128) as i32, events)
     }
 }
 
@@ -185,8 +215,8 @@ impl Descriptors for Set {
     fn is_used(&self) -> bool {
         self.known.load(Ordering::SeqCst) != 0
     }
-    fn wait(&self, ms: u64, ready: &mut Vec<Handler>) {
-        self.wait_for(Some(ms), ready);
+    fn wait(&self, limit: Duration, ready: &mut Vec<Handler>) {
+        self.wait_for(Some(limit), ready);
     }
     fn interrupt(&self) {
         let one = 1u64;
@@ -204,11 +234,11 @@ mod tests {
     use std::io::{Read, Write, pipe};
     use std::os::fd::AsRawFd;
     use std::sync::Arc;
-    use std::time::{Duration, Instant};
+    use std::time::Instant;
 
     fn look(set: &Set) -> usize {
         let mut ready = Vec::new();
-        set.wait(0, &mut ready);
+        set.wait(Duration::ZERO, &mut ready);
         ready.len()
     }
 
@@ -249,7 +279,7 @@ mod tests {
         let begun = Instant::now();
         look(&set);
         let mut ready = Vec::new();
-        set.wait(50, &mut ready);
+        set.wait(Duration::from_millis(50), &mut ready);
         assert!(ready.is_empty() && begun.elapsed() >= Duration::from_millis(49));
         set.add(fd, Interest::Read, nothing()).unwrap();
         assert_eq!(look(&set), 1);
@@ -312,15 +342,30 @@ mod tests {
     }
 
     #[test]
+    fn a_limit_below_a_millisecond_is_kept() {
+        let set = Set::new(false);
+        let limit = Duration::from_micros(300);
+        let waited = |_| {
+            let begun = Instant::now();
+            set.wait(limit, &mut Vec::new());
+            begun.elapsed()
+        };
+        // A thread may be late in most waits, but not in all.
+        let shortest = (0..500).map(waited).min().unwrap();
+        assert!(shortest >= limit);
+        assert!(shortest < Duration::from_millis(1) || IS_COARSE.load(Ordering::Relaxed), "{shortest:?}");
+    }
+
+    #[test]
     fn an_interrupt_ends_one_wait_also_if_it_comes_first() {
         let set = Set::new(false);
         set.interrupt();
         let begun = Instant::now();
-        set.wait(20_000, &mut Vec::new());
+        set.wait(Duration::from_millis(20_000), &mut Vec::new());
         assert!(begun.elapsed() < Duration::from_secs(10));
         assert_eq!(look(&set), 0);
         let begun = Instant::now();
-        set.wait(50, &mut Vec::new());
+        set.wait(Duration::from_millis(50), &mut Vec::new());
         assert!(begun.elapsed() >= Duration::from_millis(49));
     }
 }

@@ -9,7 +9,7 @@ pub(super) fn run(sets: &Sets) {
     heddle_runtime::affinity::free();
     msacc::register("poll", 0);
     let mut ready = Vec::new();
-    let mut seen = 0;
+    let mut seen = backup::Seen::default();
     loop {
         let wait = backup::look(&mut seen);
         msacc::sleep(true);
