@@ -17,6 +17,8 @@
 ERL := bin/erl
 PREFIX ?= /usr/local
 JOBS ?= 2
+# Emulators at a time in tests/run: more than cores, as many programs wait for timeouts.
+PROGRAM_JOBS ?= 4
 MODES ?= normal,gc,yield,s64,sequential,jit_few,hybrid,hybrid_gc,hybrid_s64,shared,shared_gc,shared_s64
 BEAMS ?= 1000000
 TERMS ?= 10000000
@@ -75,7 +77,7 @@ test-texts:
 	python3 tests/documents.d/test_documents.py
 
 test-programs: ready
-	$(RUN) tests/run --erl $(ERL) --mode $(MODES) --jobs $(JOBS)
+	$(RUN) tests/run --erl $(ERL) --mode $(MODES) --jobs $(PROGRAM_JOBS)
 
 test-install: ready
 	$(RUN) tests/install
