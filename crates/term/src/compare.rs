@@ -116,26 +116,28 @@ fn shallow(mut a: Term, mut b: Term, exact: bool, levels: u32) -> Option<Orderin
             (a, b) = (a.tail(), b.tail());
             continue;
         }
+        if a.is_boxed() && b.is_boxed() && a.header() == b.header() && a.is_tuple() {
+            // Two tuples of one size: the most frequent case.
+            let n = a.header().arity();
+            if n == 0 {
+                return Some(Ordering::Equal);
+            }
+            for at in 0..n - 1 {
+                let order = part(a.slot(at), b.slot(at), exact, levels)?;
+                if order.is_ne() {
+                    return Some(order);
+                }
+            }
+            (a, b) = (a.slot(n - 1), b.slot(n - 1));
+            continue;
+        }
         let (ra, rb) = (rank(a), rank(b));
         if ra != rb {
             return Some(unlike(a, b, ra, rb, exact));
         }
         return match ra {
-            7 => {
-                let n = a.header().arity();
-                let order = n.cmp(&b.header().arity());
-                if order.is_ne() || n == 0 {
-                    return Some(order);
-                }
-                for at in 0..n - 1 {
-                    let order = part(a.slot(at), b.slot(at), exact, levels)?;
-                    if order.is_ne() {
-                        return Some(order);
-                    }
-                }
-                (a, b) = (a.slot(n - 1), b.slot(n - 1));
-                continue;
-            }
+            // They differ in size.
+            7 => Some(a.header().arity().cmp(&b.header().arity())),
             4 | 8 => None,
             _ => Some(leaf(ra, a, b, exact)),
         };

@@ -54,6 +54,11 @@ fn flat_find(keys: &[Term], key: Term) -> Option<usize> {
 fn find_tuple(keys: &[Term], key: Term) -> Option<usize> {
     let header = key.header();
     let n = header.arity();
+    if n == 2 && key.slot(0).is_immediate() && key.slot(1).is_immediate() {
+        // {Name, Number}: the most frequent keys that are tuples. What is no pointer equals the same word only.
+        let (first, second) = (key.slot(0), key.slot(1));
+        return keys.iter().position(|&k| k.is_boxed() && k.header() == header && k.slot(1) == second && k.slot(0) == first);
+    }
     keys.iter().position(|&k| {
         k == key
             || k.is_boxed()
@@ -134,7 +139,10 @@ pub fn put(heap: &mut Heap, map: Term, key: Term, value: Term) -> Term {
         return hamt::put(heap, map, key, value);
     }
     let (keys, values) = flat_parts(map);
-    match flat_find(keys, key) {
+    // Numbers, and tuples with numbers, mostly come in order: such a key is not looked for. (A map with atoms as keys rarely grows.)
+    let is_last = !key.is_atom() && keys.last().is_some_and(|&last| cmp_map_keys(last, key) == Ordering::Less);
+    let found = if is_last { None } else { flat_find(keys, key) };
+    match found {
         Some(at) => flat_replace(heap, map, at, value),
         None if keys.len() < FLAT_MAX => flat_merge(heap, keys, values, &[(key, value)]),
         None => {
@@ -159,7 +167,7 @@ fn flat_merge(heap: &mut Heap, keys: &[Term], values: &[Term], added: &[(Term, T
         let (new_keys, new_values) = (ptr.add(1).cast::<Term>(), map.add(2).cast::<Term>());
         let (mut from, mut to) = (0, 0);
         for &(key, value) in added {
-            let at = from + keys[from..].partition_point(|&k| cmp_map_keys(k, key) == Ordering::Less);
+            let at = from + place(&keys[from..], key);
             std::ptr::copy_nonoverlapping(keys.as_ptr().add(from), new_keys.add(to), at - from);
             std::ptr::copy_nonoverlapping(values.as_ptr().add(from), new_values.add(to), at - from);
             to += at - from;
@@ -171,6 +179,17 @@ fn flat_merge(heap: &mut Heap, keys: &[Term], values: &[Term], added: &[(Term, T
         std::ptr::copy_nonoverlapping(keys.as_ptr().add(from), new_keys.add(to), keys.len() - from);
         std::ptr::copy_nonoverlapping(values.as_ptr().add(from), new_values.add(to), keys.len() - from);
         Term::boxed(map)
+    }
+}
+
+/// How many of these keys, which are in order, come before `key`, which is none of them. Maps often grow at the end.
+#[inline]
+fn place(keys: &[Term], key: Term) -> usize {
+    match keys.split_last() {
+        Some((&last, before)) if cmp_map_keys(last, key) == Ordering::Greater => {
+            before.partition_point(|&k| cmp_map_keys(k, key) == Ordering::Less)
+        }
+        _ => keys.len(),
     }
 }
 
