@@ -1,5 +1,5 @@
 # make demo   build, and run one example
-# make test   all of TESTS below (each is a target of its own): the Rust tests, the Erlang programs in the modes normal, gc, yield, s64, sequential, hybrid and shared, and a sample of OTP's own sources
+# make test   all of TESTS below (each is a target of its own): the Rust tests, the Erlang programs in all memory architectures and tiers (MODES below), and a sample of OTP's own sources
 # make same-code   compare the code of operations and the cells of the loader with the record (BLESS=1 accepts; tests/same-code --help)
 # make servers  RabbitMQ, ejabberd and yaws from the distribution's packages, TLS and SSH with other programs as peers, releases, calls between two nodes (part of make test)
 # make nodes    what stands on the distribution, a cluster of RabbitMQ, random traffic with faults, peers that attack (HEDDLE_STOCK=PATH/TO/erl: one of the nodes is stock)
@@ -17,9 +17,11 @@
 ERL := bin/erl
 PREFIX ?= /usr/local
 JOBS ?= 2
+# Modes in which an emulator takes a second to start: programs that want one of their own are left out (tests/run --mode jit,jit_chaos has them all).
+SLOW_TO_START ?= jit,jit_chaos
 # Emulators at a time in tests/run: more than cores, as many programs wait for timeouts.
 PROGRAM_JOBS ?= 4
-MODES ?= normal,gc,yield,s64,sequential,jit_few,hybrid,hybrid_gc,hybrid_s64,shared,shared_gc,shared_s64
+MODES ?= normal,gc,yield,s64,sequential,jit_few,jit_tiny,hybrid,hybrid_gc,hybrid_s64,shared,shared_gc,shared_s64
 BEAMS ?= 1000000
 TERMS ?= 10000000
 SEED ?= 1
@@ -78,6 +80,7 @@ test-texts:
 
 test-programs: ready
 	$(RUN) tests/run --erl $(ERL) --mode $(MODES) --jobs $(PROGRAM_JOBS)
+	$(RUN) tests/run --erl $(ERL) --mode $(SLOW_TO_START) --shared --jobs $(PROGRAM_JOBS)
 
 test-install: ready
 	$(RUN) tests/install
