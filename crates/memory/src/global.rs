@@ -19,15 +19,17 @@ pub struct Allocator;
 
 /// `mi_option_purge_delay`, which the binding has no name for.
 const PURGE_DELAY: mi_option_t = 15;
+const PURGE_DELAY_MS: c_long = 300;
 /// `mi_option_arena_reserve`: how much address space it takes at a time, in KiB.
 const ARENA_RESERVE: mi_option_t = 23;
 
-/// Freed memory goes back to the system after 100 ms instead of a second (MIMALLOC_PURGE_DELAY says otherwise). A server under
-/// load frees much more in a second than it has: with 40 MB in use, tests/soak stood at 140 to 290 MB. Too soon costs time where
-/// processes come and go: bench spawn_live takes 110 ms with a delay of 100 ms and more, 250 to 460 ms with one of 10 ms.
+/// Freed memory goes back to the system after 300 ms instead of a second (MIMALLOC_PURGE_DELAY says otherwise). A server under
+/// load frees much more in a second than it has: with 40 MB in use, tests/soak stood at 140 to 290 MB, and with 100 and 300 ms at the
+/// same 140 to 190. Too soon costs time: bench spawn_live takes 110 ms with a delay of 100 ms and more, 250 to 460 ms with one of
+/// 10 ms; the compiler makes 77,000 page faults with 100 ms, 53,000 with 300 and with 1000 (real_compile, ten rounds).
 pub fn configure() {
     // SAFETY: it writes a word; no other thread runs yet.
-    unsafe { mi_option_set_default(PURGE_DELAY, 100) };
+    unsafe { mi_option_set_default(PURGE_DELAY, PURGE_DELAY_MS) };
     if crate::space::limit_bytes().is_some() {
         let reserve_bytes = crate::space::share(1 << 30, 16);
         // SAFETY: as above. One arena for what C libraries allocate, instead of one for each thread.
@@ -118,7 +120,7 @@ mod tests {
         unsafe {
             assert_eq!(mi_option_get(PURGE_DELAY), 1000);
             configure();
-            assert_eq!(mi_option_get(PURGE_DELAY), 100);
+            assert_eq!(mi_option_get(PURGE_DELAY), PURGE_DELAY_MS);
         }
     }
 
