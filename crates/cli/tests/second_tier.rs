@@ -286,6 +286,17 @@ fn other_values_are_refused() {
 }
 
 #[test]
+fn false_is_another_word_for_off() {
+    if place::otp().is_none() {
+        return;
+    }
+    for value in ["off", "false"] {
+        let output = heddle(&["erl", "+jit", value, "-noshell", "-eval", "io:format(\"~p\", [erlang:system_info(emu_flavor)]), halt()."]);
+        assert_eq!(text(&output.stdout), "emu", "+jit {value}");
+    }
+}
+
+#[test]
 fn machine_code_is_shown_beside_the_instructions() {
     if place::otp().is_none() {
         return;

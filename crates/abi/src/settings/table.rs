@@ -88,7 +88,7 @@ flags! {
         "which functions become machine code: none, all when their module is loaded, or those that were called N times (default 10000)" {
         /// Which functions become machine code: 0 none, 1 all, N those that were called N times.
         jit: Number = JIT_CALLS,
-        NamedOrWithin(&[("off", 0), ("eager", 1)], 2, 1_000_000_000, "+jit {}: off, eager, or a number of calls from 2 to 1000000000")
+        NamedOrWithin(&[("off", 0), ("false", 0), ("eager", 1)], 2, 1_000_000_000, "+jit {}: off, eager, or a number of calls from 2 to 1000000000")
     };
     "hmem" Value "private|shared|hybrid"
         "where terms lie: in a heap for each process, in one for all, or messages in an area for all (default private)" {
