@@ -26,7 +26,7 @@ const ARENA_RESERVE: mi_option_t = 23;
 /// Freed memory goes back to the system after 300 ms instead of a second (MIMALLOC_PURGE_DELAY says otherwise). A server under
 /// load frees much more in a second than it has: with 40 MB in use, tests/soak stood at 140 to 290 MB, and with 100 and 300 ms at the
 /// same 140 to 190. Too soon costs time: bench spawn_live takes 110 ms with a delay of 100 ms and more, 250 to 460 ms with one of
-/// 10 ms; the compiler makes 77,000 page faults with 100 ms, 53,000 with 300 and with 1000 (real_compile, ten rounds).
+/// 10 ms; the compiler makes 59,000 to 77,000 page faults with 100 ms, 53,000 to 64,000 with 300 (real_compile, ten rounds).
 pub fn configure() {
     // SAFETY: it writes a word; no other thread runs yet.
     unsafe { mi_option_set_default(PURGE_DELAY, PURGE_DELAY_MS) };

@@ -139,10 +139,7 @@ pub fn put(heap: &mut Heap, map: Term, key: Term, value: Term) -> Term {
         return hamt::put(heap, map, key, value);
     }
     let (keys, values) = flat_parts(map);
-    // Numbers, and tuples with numbers, mostly come in order: such a key is not looked for. (A map with atoms as keys rarely grows.)
-    let is_last = !key.is_atom() && keys.last().is_some_and(|&last| cmp_map_keys(last, key) == Ordering::Less);
-    let found = if is_last { None } else { flat_find(keys, key) };
-    match found {
+    match flat_find(keys, key) {
         Some(at) => flat_replace(heap, map, at, value),
         None if keys.len() < FLAT_MAX => flat_merge(heap, keys, values, &[(key, value)]),
         None => {

@@ -57,38 +57,29 @@ fn shallow(mut a: Term, mut b: Term, exact: bool, levels: u32) -> Option<bool> {
             (a, b) = (a.tail(), b.tail());
             continue;
         }
-        if a.is_boxed() && b.is_boxed() && a.is_tuple() {
-            // The headers of tuples are equal if their sizes are.
-            if a.header() != b.header() {
-                return Some(false);
+        // Tuples are the most frequent case. A flat map is a tuple of keys, which are equal exactly, and its values.
+        let first = if a.is_boxed() && b.is_boxed() && a.is_tuple() {
+            0
+        } else {
+            let (Some(ka), Some(kb)) = (a.kind(), b.kind()) else { return Some(!exact && mixed_number_eq(a, b)) };
+            match (ka, kb) {
+                (Kind::FlatMap, Kind::FlatMap) => 1,
+                (Kind::HashMap, Kind::HashMap) | (Kind::HashNode, Kind::HashNode) | (Kind::Fun, Kind::Fun) => return None,
+                _ => return Some(leaf_eq(a, ka, b, kb, exact)),
             }
-            let n = a.header().arity();
-            if n == 0 {
-                return Some(true);
-            }
-            for at in 0..n - 1 {
-                if !part(a.slot(at), b.slot(at), exact, levels)? {
-                    return Some(false);
-                }
-            }
-            (a, b) = (a.slot(n - 1), b.slot(n - 1));
-            continue;
-        }
-        let (Some(ka), Some(kb)) = (a.kind(), b.kind()) else { return Some(!exact && mixed_number_eq(a, b)) };
-        match (ka, kb) {
-            (Kind::FlatMap, Kind::FlatMap) => {}
-            (Kind::HashMap, Kind::HashMap) | (Kind::HashNode, Kind::HashNode) | (Kind::Fun, Kind::Fun) => return None,
-            _ => return Some(leaf_eq(a, ka, b, kb, exact)),
-        }
-        let n = a.header().arity();
-        // A flat map is a tuple of keys, which are equal exactly, and its values.
-        if n != b.header().arity() || !part(a.slot(0), b.slot(0), true, levels)? {
+        };
+        // Their headers say what they are and their size.
+        if a.header() != b.header() {
             return Some(false);
         }
-        if n == 1 {
+        let n = a.header().arity();
+        if first == 1 && !part(a.slot(0), b.slot(0), true, levels)? {
+            return Some(false);
+        }
+        if n == first {
             return Some(true);
         }
-        for at in 1..n - 1 {
+        for at in first..n - 1 {
             if !part(a.slot(at), b.slot(at), exact, levels)? {
                 return Some(false);
             }

@@ -80,19 +80,6 @@ fn lookup(m: Term, key: Term) -> Term {
     map::get(m, key).unwrap_or(Term::NONE)
 }
 
-/// Puts the new map where the instruction at `ip` wants it.
-#[inline(always)]
-unsafe fn finish(ip: *const u64, c: *mut Ctx, result: Term) {
-    // SAFETY: cells as emitted by the loader.
-    unsafe {
-        let live = *ip.add(5) as usize;
-        (*c).x[live] = result;
-        after_native(c, live + 1);
-        let result = (*c).x[live];
-        put(*ip.add(4), c, (*(*c).p).stop, result);
-    }
-}
-
 #[inline(never)]
 unsafe fn update(ip: *const u64, c: *mut Ctx, h: *mut u64, s: *mut u64) -> u64 {
     // SAFETY: cells as emitted by the loader.
@@ -107,13 +94,6 @@ unsafe fn update(ip: *const u64, c: *mut Ctx, h: *mut u64, s: *mut u64) -> u64 {
         }
         let n = *ip.add(6) as usize;
         let pair = |i| (any(*ip.add(7 + 2 * i), c, s), any(*ip.add(8 + 2 * i), c, s));
-        if n == 1 && !exact {
-            // The most frequent case, which takes no list of pairs.
-            let (key, value) = pair(0);
-            let result = map::put(&mut p.heap, source, key, value);
-            finish(ip, c, result);
-            return 0;
-        }
         let (few, many);
         let pairs: &[(Term, Term)] = if n <= 4 {
             few = std::array::from_fn::<_, 4, _>(|i| if i < n { pair(i) } else { (Term::NIL, Term::NIL) });
@@ -124,7 +104,11 @@ unsafe fn update(ip: *const u64, c: *mut Ctx, h: *mut u64, s: *mut u64) -> u64 {
         };
         match map::update_many(&mut p.heap, source, pairs, exact) {
             Ok(result) => {
-                finish(ip, c, result);
+                let live = *ip.add(5) as usize;
+                (*c).x[live] = result;
+                after_native(c, live + 1);
+                let result = (*c).x[live];
+                put(*ip.add(4), c, (*(*c).p).stop, result);
                 0
             }
             Err(_) => {
