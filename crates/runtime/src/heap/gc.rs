@@ -7,7 +7,7 @@
 use crate::base::memory_mode;
 use crate::base::{cycles, time};
 use crate::heap::heap_figures::check_max_heap;
-use crate::heap::private::collector::{CHECK_EVERY, major, words};
+use crate::heap::private::collector::{CHECK_EVERY, Fit, major, words};
 use crate::heap::{CollectionKind, mode, shared};
 use crate::observe::figures;
 use crate::observe::msacc::{self, ThreadState};
@@ -98,7 +98,7 @@ pub fn hibernate(p: &mut Process, live: &mut [Term]) {
     let start = cycles::now();
     let before = p.used_words() + p.heap.fragment_words + words(p.old_start, p.old_top);
     p.stop = p.end;
-    major(p, live, 0, Some(12), None);
+    major(p, live, 0, Fit::Least(12), None);
     p.sync_limit();
     figures::collection(false, start, p.used_words(), before.saturating_sub(p.used_words()), p.used_words());
 }
@@ -106,7 +106,7 @@ pub fn hibernate(p: &mut Process, live: &mut [Term]) {
 /// A full collection that also copies the literals which are leaving. No X registers are live.
 pub(crate) fn collect_off_literals(p: &mut Process, leaving: &Leaving) {
     let start = cycles::now();
-    major(p, &mut [], 0, None, Some(leaving));
+    major(p, &mut [], 0, Fit::Close, Some(leaving));
     p.sync_limit();
     figures::collection(false, start, p.used_words(), 0, p.used_words());
     check_max_heap(p);

@@ -68,7 +68,7 @@ pub(in crate::heap) fn collect(p: &mut Process, live: &mut [Term], need_words: u
         && p.minor_count < p.fullsweep_after
         && minor(p, live, need_words, kind == CollectionKind::Shrink);
     if !is_minor {
-        major(p, live, need_words, None, None);
+        major(p, live, need_words, if kind == CollectionKind::Shrink { Fit::Close } else { Fit::Roomy }, None);
     }
     is_minor
 }
@@ -254,7 +254,19 @@ fn stay(p: &mut Process, to_start: *mut u64, to_top: *mut u64) {
     p.high_water = to_top;
 }
 
-pub(in crate::heap) fn major(p: &mut Process, live: &mut [Term], need_words: usize, exact_min: Option<usize>, leaving: Option<&Leaving>) {
+/// How large the block is after a full sweep.
+#[derive(Clone, Copy, PartialEq)]
+pub(in crate::heap) enum Fit {
+    /// As small as what lives allows, but not smaller than this many words.
+    Least(usize),
+    /// At most three quarters full.
+    Close,
+    /// Smaller only if less than a quarter of it is in use, and then half full, as in ERTS: what was made in it between two full sweeps
+    /// comes again, and a smaller block costs a second copy of all that lives.
+    Roomy,
+}
+
+pub(in crate::heap) fn major(p: &mut Process, live: &mut [Term], need_words: usize, fit: Fit, leaving: Option<&Leaving>) {
     let stack = p.stack_words();
     let (was_full, had) = (p.free_words() < need_words as isize, p.heap_words());
     let shared_words = leaving.map_or(0, |leaving| shared_words(p, leaving));
@@ -262,10 +274,10 @@ pub(in crate::heap) fn major(p: &mut Process, live: &mut [Term], need_words: usi
     let collected = p.used_words() + words(p.old_start, p.old_top) + p.heap.fragment_words + fresh_words(p);
     let bound = collected + stack + need_words + STACK_SLACK_WORDS + literals;
     // A process with a large minimum heap size has it from now on; the default minimum is only kept if no more than that lives.
-    let asked = p.min_heap_words > SETTINGS.min_heap_words.get() && exact_min.is_none();
+    let asked = p.min_heap_words > SETTINGS.min_heap_words.get() && !matches!(fit, Fit::Least(_));
     let mut size = sizes::at_least(bound.max(if asked { p.min_heap_words } else { 0 }));
     // The block was nearly full after the last collection, and would soon be full again: it grows, as in ERTS.
-    if std::mem::take(&mut p.grow) && size == had && exact_min.is_none() {
+    if std::mem::take(&mut p.grow) && size == had && !matches!(fit, Fit::Least(_)) {
         size = sizes::next_above(size);
     }
     let to_start = blocks::allocate(size);
@@ -324,10 +336,13 @@ pub(in crate::heap) fn major(p: &mut Process, live: &mut [Term], need_words: usi
     heap_growth::forget(p);
 
     let used = p.used_words() + stack + need_words + STACK_SLACK_WORDS;
-    let wanted = match exact_min {
-        Some(min) => used.max(min),
-        // At most three quarters full after a full sweep (ERTS).
-        None => sizes::at_least((used + used / 3).max(p.min_heap_words)).max(if was_full { had.min(held_regions::room(p)) } else { 0 }),
+    // At most three quarters full after a full sweep (ERTS).
+    let close = sizes::at_least((used + used / 3).max(p.min_heap_words)).max(if was_full { had.min(held_regions::room(p)) } else { 0 });
+    let wanted = match fit {
+        Fit::Least(min) => used.max(min),
+        Fit::Roomy if used * 4 >= p.heap_words() => close.max(p.heap_words()),
+        Fit::Roomy => close.max(sizes::at_least(used * 2)),
+        Fit::Close => close,
     };
     if wanted < p.heap_words() {
         resize(p, live, wanted);
