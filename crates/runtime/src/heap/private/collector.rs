@@ -255,14 +255,14 @@ fn stay(p: &mut Process, to_start: *mut u64, to_top: *mut u64) {
 }
 
 /// How large the block is after a full sweep.
-#[derive(Clone, Copy, PartialEq)]
+#[derive(Clone, Copy)]
 pub(in crate::heap) enum Fit {
     /// As small as what lives allows, but not smaller than this many words.
     Least(usize),
     /// At most three quarters full.
     Close,
-    /// Smaller only if less than a quarter of it is in use, and then half full, as in ERTS: what was made in it between two full sweeps
-    /// comes again, and a smaller block costs a second copy of all that lives.
+    /// Smaller only if less than a quarter of it is in use, and then half full (ERTS: a third). A process that filled the block once will
+    /// fill it again, and a smaller block costs a second copy of all that lives.
     Roomy,
 }
 
@@ -274,10 +274,11 @@ pub(in crate::heap) fn major(p: &mut Process, live: &mut [Term], need_words: usi
     let collected = p.used_words() + words(p.old_start, p.old_top) + p.heap.fragment_words + fresh_words(p);
     let bound = collected + stack + need_words + STACK_SLACK_WORDS + literals;
     // A process with a large minimum heap size has it from now on; the default minimum is only kept if no more than that lives.
-    let asked = p.min_heap_words > SETTINGS.min_heap_words.get() && !matches!(fit, Fit::Least(_));
+    let is_exact = matches!(fit, Fit::Least(_));
+    let asked = p.min_heap_words > SETTINGS.min_heap_words.get() && !is_exact;
     let mut size = sizes::at_least(bound.max(if asked { p.min_heap_words } else { 0 }));
     // The block was nearly full after the last collection, and would soon be full again: it grows, as in ERTS.
-    if std::mem::take(&mut p.grow) && size == had && !matches!(fit, Fit::Least(_)) {
+    if std::mem::take(&mut p.grow) && size == had && !is_exact {
         size = sizes::next_above(size);
     }
     let to_start = blocks::allocate(size);
