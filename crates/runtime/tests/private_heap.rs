@@ -39,3 +39,25 @@ fn a_block_that_was_nearly_full_is_larger_after_the_next_major_collection() {
     assert!(nearly_full > 20, "{nearly_full}");
     qsbr::offline();
 }
+
+/// What was made in a block comes again: the block stays while a quarter of it is in use, and not longer.
+#[test]
+fn a_block_that_is_a_quarter_full_stays() {
+    proctab::init(1024, 1024);
+    qsbr::online();
+    let shared = running::process(100);
+    // SAFETY: this thread made it, and runs it alone.
+    let p = unsafe { shared.local() };
+    let list = |p: &mut Process, count: i64| p.heap.list(&(0..count).map(Term::small).collect::<Vec<_>>());
+    let mut live = [list(p, 10_000)];
+    let (full, _) = collect(p, &mut live);
+    assert!(full >= 20_000, "a block of {full} words");
+    live = [list(p, full as i64 * 3 / 20)];
+    let (kept, _) = collect(p, &mut live);
+    assert!(kept >= full, "a block of {full} words, then {kept} with {} in use", p.used_words());
+    live = [list(p, full as i64 / 20)];
+    let (left, _) = collect(p, &mut live);
+    assert!(left < full / 2, "a block of {full} words, then {left} with {} in use", p.used_words());
+    running::end(shared);
+    qsbr::offline();
+}
