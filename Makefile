@@ -17,8 +17,8 @@
 ERL := bin/erl
 PREFIX ?= /usr/local
 JOBS ?= 2
-# An emulator takes a second to start in this mode: programs that want one of their own are left out (tests/run --mode jit_chaos has them all).
-SLOW_TO_START ?= jit_chaos
+# An emulator takes a second to start in these modes: programs that want one of their own are left out (tests/run --mode jit has them all).
+SLOW_TO_START ?= jit,jit_chaos
 # Emulators at a time in tests/run: more than cores, as many programs wait for timeouts.
 PROGRAM_JOBS ?= 4
 MODES ?= normal,gc,yield,s64,sequential,jit_tiny,hybrid,hybrid_gc,hybrid_s64,shared,shared_gc,shared_s64
