@@ -261,8 +261,8 @@ pub(in crate::heap) enum Fit {
     Least(usize),
     /// At most three quarters full.
     Close,
-    /// Smaller only if less than a quarter of it is in use, and then half full (ERTS: a third). A process that filled the block once will
-    /// fill it again, and a smaller block costs a second copy of all that lives.
+    /// Smaller only if less than a quarter of it is in use, and then at most half full, as in ERTS. A process that filled the block once will
+    /// fill it again, and to move to a smaller block costs a second copy of all that lives.
     Roomy,
 }
 
@@ -273,8 +273,8 @@ pub(in crate::heap) fn major(p: &mut Process, live: &mut [Term], need_words: usi
     let literals = leaving.map_or(0, Leaving::words) + shared_words;
     let collected = p.used_words() + words(p.old_start, p.old_top) + p.heap.fragment_words + fresh_words(p);
     let bound = collected + stack + need_words + STACK_SLACK_WORDS + literals;
-    // A process with a large minimum heap size has it from now on; the default minimum is only kept if no more than that lives.
     let is_exact = matches!(fit, Fit::Least(_));
+    // A process with a large minimum heap size has it from now on; the default minimum is only kept if no more than that lives.
     let asked = p.min_heap_words > SETTINGS.min_heap_words.get() && !is_exact;
     let mut size = sizes::at_least(bound.max(if asked { p.min_heap_words } else { 0 }));
     // The block was nearly full after the last collection, and would soon be full again: it grows, as in ERTS.
@@ -337,7 +337,7 @@ pub(in crate::heap) fn major(p: &mut Process, live: &mut [Term], need_words: usi
     heap_growth::forget(p);
 
     let used = p.used_words() + stack + need_words + STACK_SLACK_WORDS;
-    // At most three quarters full after a full sweep (ERTS).
+    // At most three quarters full (ERTS: else it grows at the next full sweep).
     let close = sizes::at_least((used + used / 3).max(p.min_heap_words)).max(if was_full { had.min(held_regions::room(p)) } else { 0 });
     let wanted = match fit {
         Fit::Least(min) => used.max(min),
